@@ -116,11 +116,13 @@ def text(c):
     return ffi.string(c).decode(errors="surrogateescape") if c != ffi.NULL else ""
 
 
-def encoded(path):
+def encoded(path, what="path"):
     """A path as bytes."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise errors.UsageError(f"{what}: expected the name of a file, found {type(path).__name__}")
     value = os.fsencode(path)
     if b"\0" in value:
-        raise errors.UsageError(f"path {path!r}: expected no zero bytes")
+        raise errors.UsageError(f"{what} {path!r}: expected no zero bytes")
     return value
 
 

@@ -9,6 +9,7 @@ import numpy
 from . import errors
 from ._library import array, check, ffi, lib, new_context
 from ._records import Record
+from .experiment import need_experiment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -35,7 +36,7 @@ class Amplitudes(Record):
         if hkl.ndim != 2 or hkl.shape[1] != 3 or len(hkl) == 0 or hkl.dtype.kind not in "iu":
             raise errors.UsageError("hkl: expected whole numbers of the shape (values, 3), found "
                                     f"{hkl.dtype.name} of {hkl.shape}")
-        factors = experiment._c.structure_factors
+        factors = need_experiment(experiment)._c.structure_factors
         if factors.sites != ffi.NULL:
             raise errors.UnsupportedError("Amplitudes: structure factors that depend on the photon energy have no derivatives by "
                                           "single amplitudes; f' and f'' of kinds of sites are parameters")
@@ -82,7 +83,7 @@ class Amplitudes(Record):
         return kinds
 
     def _box(self, experiment):
-        factors = experiment._c.structure_factors
+        factors = need_experiment(experiment)._c.structure_factors
         if numpy.prod(list(factors.extent)) != self.size:
             raise errors.UsageError("amplitudes: expected the experiment with the list that they are of")
         return numpy.frombuffer(ffi.buffer(factors.amplitude, 8 * self.size))

@@ -8,7 +8,7 @@ import numpy
 
 from . import errors
 from ._library import array, check, ffi, lib, pointer
-from .experiment import Experiment
+from .experiment import Experiment, need_experiment
 from .plan import Vector, _Planned
 
 if TYPE_CHECKING:
@@ -42,16 +42,16 @@ class Batch(_Planned):
 
     def update(self, experiment: Experiment) -> None:
         """Takes over the structure factors of an experiment, for all shots to come."""
-        self._call(lib.db_plan_batch_update, self._batch, experiment._c)
+        self._call(lib.db_plan_batch_update, self._batch, need_experiment(experiment)._c)
 
     @staticmethod
     def _shots(shots):
         """Pointers to shots, and a list that keeps them alive: it must live as long."""
+        if isinstance(shots, Experiment) or not hasattr(shots, "__iter__"):
+            raise errors.UsageError(f"shots: expected a list of experiments, found {type(shots).__name__}")
         shots = list(shots)
         for i, shot in enumerate(shots):
-            if not isinstance(shot, Experiment):
-                raise errors.UsageError(f"shots: expected experiments, found {type(shot).__name__} as "
-                                        f"number {i}")
+            need_experiment(shot, f"shot {i}")
         return ffi.new("db_experiment *[]", [shot._c for shot in shots]), shots
 
     def _images(self, value, count, what="out"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 import numpy
 
@@ -33,6 +33,7 @@ _LAYER_DEPTHS = ("mean", "front")  # of the sensor: 0 and 1 of db_setup.layers_a
 _FORMER = {"cells": ("Ncells",), "d_min": ("dmin",), "beam_centre": ("Xbeam", "Ybeam")}  # names that keywords had
 # What a configuration has beside the keywords.
 _ELSEWHERE = {"geometry": "header=FILE takes the geometry of an image", "symmetry": "fit(model=dict(symmetry=...)) keeps it",
+              "energy": "wavelength=12398.42 / energy in eV",
               "find_orientation": "dualbragg.find_orientation and fit(model=dict(find_orientation=True)) find it"}
 _MOST_SHOWN = 1 << 24  # pixels of an image that a notebook shows, spots in closed form, which takes no long time
 _KINDS = {lib.DB_FIELD_NUMBER: "double", lib.DB_FIELD_INTEGER: "int"}
@@ -62,8 +63,8 @@ def _set_field(setup, field, name, value):
     for v in values:
         if field.kind != lib.DB_FIELD_NUMBER and v != int(v):
             raise errors.UsageError(f"{name}: expected a whole number, found {v:g}")
-        if field.kind == lib.DB_FIELD_INTEGER:
-            integer(int(v), name)
+        if field.kind == lib.DB_FIELD_INTEGER and integer(int(v), name) == field.open < field.least:  # would be left open
+            raise errors.InputError(f"{name}: expected a whole number from {field.least:g}, found {v:g}")
     at = ffi.cast(_KINDS[field.kind] + " *", ffi.cast("char *", setup) + field.offset)
     for i, v in enumerate(values):
         at[i] = v * field.factor if field.kind == lib.DB_FIELD_NUMBER else int(v)
@@ -96,7 +97,7 @@ def _set(setup, name, value, borrowed):
     """A keyword's value; names of files are borrowed."""
     field = lib.db_setup_field_find(name.encode())
     if name in _FILES or name in _TEXTS:
-        setattr(setup, {**_FILES, **_TEXTS}[name], borrowed(value))
+        setattr(setup, {**_FILES, **_TEXTS}[name], borrowed(value, name))
     elif field != ffi.NULL:
         _set_field(setup, field, name, value)
     elif name == "layer_depth":
@@ -151,18 +152,18 @@ class Experiment(Geometry, Record):
         keep: list[Any] = []
         self.notices: list[str] = []
 
-        def borrowed(path):
-            keep.append(ffi.new("char[]", encoded(path)))
+        def borrowed(path, what):
+            keep.append(ffi.new("char[]", encoded(path, what)))
             return keep[-1]
 
         with noticing(context, self.notices) as user:
             if header is not None:
-                check(context, lib.db_setup_read_header(context, encoded(header),
+                check(context, lib.db_setup_read_header(context, encoded(header, "header"),
                                                         lib.DB_HEADER_OF_IMAGE, setup,
                                                         lib.take_notice, user))
             if expt is not None:
                 setup.expt_frame = integer(expt_frame, "expt_frame")
-                check(context, lib.db_setup_read_expt(context, borrowed(expt),
+                check(context, lib.db_setup_read_expt(context, borrowed(expt, "expt"),
                                                       integer(expt_number, "expt_number"), ffi.NULL,
                                                       setup, lib.take_notice, user))
             for name, value in given.items():
@@ -279,6 +280,18 @@ class Experiment(Geometry, Record):
             check(context, lib.db_parameter_find(context, name.encode(), out))
         return out[0]
 
+    def __contains__(self, name: str) -> bool:
+        """Whether it has the parameter."""
+        try:
+            self._parameter(name)
+        except errors.UsageError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of its parameters."""
+        return iter(self.values)
+
     def __getitem__(self, name: str) -> float:
         return lib.db_parameter_get(self._c, self._parameter(name))
 
@@ -334,7 +347,7 @@ class Experiment(Geometry, Record):
         if hkl.ndim != 2 or hkl.shape[1] != 3 or len(hkl) == 0 or hkl.dtype.kind not in "iu":
             raise errors.UsageError("hkl: expected whole numbers of the shape (reflections, 3), "
                                     f"found {hkl.dtype.name} of {hkl.shape}")
-        amplitude = finite(amplitude, len(hkl), "amplitude")
+        values = finite(amplitude, len(hkl), "amplitude")
         hkl = hkl.astype(numpy.int64)
         low, extent = hkl.min(0), numpy.ptp(hkl, 0) + 1
         if numpy.prod(extent.astype(float)) > 1e9:
@@ -344,7 +357,12 @@ class Experiment(Geometry, Record):
         else:
             default_F = self._c.structure_factors.default_F
         box = numpy.full(tuple(extent), default_F)
-        box[tuple((hkl - low).T)] = amplitude
+        at = tuple((hkl - low).T)
+        box[at] = values
+        if (twice := numpy.flatnonzero(box[at] != values)).size:
+            one = twice[0]
+            raise errors.UsageError(f"hkl: {tuple(hkl[one].tolist())} is listed twice, with {values[one]:g} and "
+                                    f"{box[at][one]:g}")
         context = new_context()
         check(context, lib.db_experiment_set_amplitudes(
             context, self._c, [int(v) for v in low], [int(v) for v in extent],
@@ -470,6 +488,13 @@ class Experiment(Geometry, Record):
         cell = " ".join(f"{v:g}" for v in c.cell)
         return (f"<dualbragg.Experiment: cell {cell}, {self._c.beam.wavelength:g} A, images of "
                 f"{' x '.join(map(str, self.shape))}>")
+
+
+def need_experiment(value: Any, what: str = "experiment") -> Experiment:
+    """The caller's experiment."""
+    if not isinstance(value, Experiment):
+        raise errors.UsageError(f"{what}: expected a dualbragg.Experiment, found {type(value).__name__}")
+    return value
 
 
 def _curve(name, curve):

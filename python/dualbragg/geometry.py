@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy
 
@@ -38,7 +39,10 @@ def random_rotation(random: Random = None) -> Floats:
     """A rotation matrix that is uniformly distributed over all rotations (3, 3).
 
     random: a numpy.random.Generator, or a seed; None: another matrix at each call"""
-    random = numpy.random.default_rng(random)
+    try:
+        random = numpy.random.default_rng(random)
+    except (TypeError, ValueError):
+        raise errors.UsageError(f"random: expected a numpy.random.Generator or a whole number from 0, found {random!r}") from None
     w, x, y, z = (q := random.normal(size=4)) / numpy.linalg.norm(q)
     return _of_quaternion(w, x, y, z)
 
@@ -66,6 +70,32 @@ def _matrix(values, name):
         raise errors.UsageError(f"{name}: expected finite numbers of the shape (3, 3), found "
                                 f"{found.shape if found.shape != (3, 3) else 'others'}")
     return numpy.ascontiguousarray(found)
+
+
+def _unit(values, name):
+    """A vector of length 1, and the length that it had."""
+    vector = numpy.array(finite(values, 3, name))
+    if not (length := numpy.linalg.norm(vector)) > 0:
+        raise errors.UsageError(f"{name}: expected a length greater than 0, found 0")
+    return vector / length, length
+
+
+def _turned(vector, before, after):
+    """A vector turned as the least rotation turns one unit vector into another."""
+    axis, cosine = numpy.cross(before, after), before @ after
+    if cosine < -1 + 1e-9:
+        raise errors.UsageError("s0: expected a direction that is not opposite to the beam's")
+    return vector + numpy.cross(axis, vector) + numpy.cross(axis, numpy.cross(axis, vector)) / (1 + cosine)
+
+
+def _axes(panel, what="panel"):
+    """Fast, slow and normal, away from the sample, of a panel as rows."""
+    fast, slow, origin = (numpy.array(finite(v, 3, what)) for v in (panel.fast_axis, panel.slow_axis, panel.origin))
+    if abs(fast @ slow) > 1e-6 or max(abs(fast @ fast - 1), abs(slow @ slow - 1)) > 1e-6:
+        raise errors.UsageError(f"{what}: expected axes of length 1 at right angles")
+    fast, normal = _unit(fast, what)[0], _unit(numpy.cross(fast, slow), what)[0]
+    slow = numpy.cross(normal, fast)
+    return numpy.array([fast, slow, normal if normal @ origin > 0 else -normal])
 
 
 def _rotation(values, name):
@@ -120,6 +150,9 @@ class Geometry(Oriented):
 
         def _check(self) -> None: ...
 
+        def __getstate__(self) -> Any: ...
+
+        def __setstate__(self, state: Any) -> None: ...
 
     @property
     def unit_cell(self) -> Floats:
@@ -168,18 +201,74 @@ class Geometry(Oriented):
 
     @property
     def s0(self) -> Floats:
-        """Incident wave vector (1/A): the direction of the beam, tilt included, divided by the wavelength."""
+        """Incident wave vector (1/A): the direction of the beam, tilt included, divided by the wavelength. May be set,
+        which turns all sources; the tilt is 0 then, and the panels stay where they are."""
         return self._vector(lib.db_experiment_beam_direction) / self._c.beam.wavelength
+
+    @s0.setter
+    def s0(self, vector: ArrayLike) -> None:
+        direction, length = _unit(vector, "s0")
+        beam, panels = self._c.beam, self.panels
+        if self._c.detector.curved:
+            raise errors.UnsupportedError("s0: expected flat panels, for a curved one hangs on the beam")
+        before = numpy.array(list(beam.direction))
+        with self._unless_refused():
+            for source in beam.sources[0:beam.source_count]:
+                source.direction = list(_turned(numpy.array(list(source.direction)), before, direction))
+            beam.direction, beam.wavelength, beam.tilt = list(direction), 1 / length, [0, 0]
+            self._place(panels)
 
     @property
     def spindle_axis(self) -> Floats:
-        """Axis about which the crystal turns, tilts included: a unit vector."""
+        """Axis about which the crystal turns, tilts included: a unit vector. May be set, of any length; tilts are 0 then."""
         return self._vector(lib.db_experiment_spindle_axis)
+
+    @spindle_axis.setter
+    def spindle_axis(self, axis: ArrayLike) -> None:
+        direction, _ = _unit(axis, "spindle_axis")
+        with self._unless_refused():
+            self._c.goniometer.spindle_axis, self._c.goniometer.tilt = list(direction), [0, 0]
 
     @property
     def panels(self) -> list[Panel]:
-        """A Panel for each panel of the detector."""
+        """A Panel for each panel of the detector. May be set to as many of the same shapes (dataclasses.replace makes another
+        Panel of one); common motions of panels, panel_turn and panel_shift, are 0 then."""
         return [self._panel(p, shape) for p, shape in enumerate(self.panel_shapes)]
+
+    @panels.setter
+    def panels(self, panels: Sequence[Panel]) -> None:
+        given, shapes = list(panels), self.panel_shapes
+        if not all(isinstance(p, Panel) for p in given) or [p.shape for p in given] != shapes:
+            raise errors.UsageError(f"panels: expected {len(shapes)} of the shapes {shapes[:3]}, found "
+                                    f"{[getattr(p, 'shape', type(p).__name__) for p in given[:3]]}")
+        if self._c.detector.curved:
+            raise errors.UnsupportedError("panels: expected flat ones, for a curved one hangs on the beam")
+        with self._unless_refused():
+            self._place(given)
+
+    @contextlib.contextmanager
+    def _unless_refused(self):
+        """Changes an experiment that can be afterwards; else it stays as it was."""
+        before = self.__getstate__()
+        try:
+            yield
+            self._check()
+        except BaseException:
+            self.__setstate__(before)
+            raise
+
+    def _place(self, panels):
+        """Where flat panels are: their plate stays."""
+        detector = self._c.detector
+        detector.panel_turn = detector.panel_shift = [0, 0, 0]
+        own, now = detector.panels[0], self._panel(0, self.panel_shapes[0])
+        plate = numpy.array([list(own.fast_axis), list(own.slow_axis), list(own.normal)])
+        turn = plate.T @ _axes(now)  # from the laboratory into the plate's frame
+        start = now.origin - turn.T @ list(own.origin)
+        for number, (panel, c) in enumerate(zip(panels, detector.panels[0:len(panels)])):
+            fast, slow, normal = _axes(panel, what=f"panel {number}") @ turn.T
+            c.origin, c.pixel_size = list(turn @ (numpy.asarray(panel.origin) - start)), list(panel.pixel_size)
+            c.fast_axis, c.slow_axis, c.normal = list(fast), list(slow), list(normal)
 
     def frame(self, name: str) -> Floats:
         """Rotation from the laboratory into a frame by its name (3, 3): "laboratory" (1); "dxtbx", the frame in which

@@ -54,7 +54,7 @@ class MeasuredImage(Record):
 
     def __repr__(self) -> str:
         known = "".join(f", {name} {value}" for name, value in self._said())
-        return f"<dualbragg.MeasuredImage: {' x '.join(map(str, self.value.shape))} pixels{known}>"
+        return f"<dualbragg.MeasuredImage: {' x '.join(map(str, numpy.shape(self.value)))} pixels{known}>"
 
     def _repr_html_(self) -> str:
         masked = 0 if self.mask is None else int((self.mask != 0).sum())
@@ -66,6 +66,7 @@ class MeasuredImage(Record):
 _OPEN = ("wavelength", "distance", "phi", "osc_range", "exposure", "polarization", "twotheta",
          "sensor_thickness", "attenuation_depth")
 _KNOWN = ("gain", "pedestal", "readout_noise")
+_ABOVE_0 = ("wavelength", "distance", "gain", "sensor_thickness", "attenuation_depth")
 
 
 def _said(value):
@@ -116,6 +117,8 @@ def c_image(image: Any) -> tuple[Any, Any]:
     for name in _OPEN + _KNOWN:
         given = getattr(image, name)
         setattr(c, name, math.nan if given is None and name in _OPEN else _one(given, name))
+        if name in _ABOVE_0 and getattr(c, name) <= 0 or name == "readout_noise" and c.readout_noise < 0:
+            raise errors.UsageError(f"image.{name}: expected a number {'above' if name in _ABOVE_0 else 'from'} 0, found {given!r}")
     for name, member in (("pixel_size", "pixel_size"), ("beam_centre_px", "beam_centre")):
         given = getattr(image, name)
         setattr(c, member, [math.nan] * 2 if given is None else [_one(v, name) for v in given])

@@ -337,7 +337,7 @@ class Renderer:
 
     @staticmethod
     def _checked(what, array, front=(), size=None):
-        array = jnp.asarray(array)
+        array = jnp.asarray(float(array) if type(array) is int else array)
         wanted = (*(front if array.ndim > 1 else ()), size)
         if size is not None and (array.ndim < 1 or array.shape[array.ndim - len(wanted):] != wanted):
             raise errors.UsageError(f"{what}: expected the shape ({size},) or (..., {', '.join(map(str, wanted))}), found "

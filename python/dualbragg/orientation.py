@@ -12,7 +12,7 @@ from ._configuration import Configuration, need_refinement
 from ._library import Watch, ffi, integer, lib, new_context, noticing
 from ._records import Record
 from ._structs import value
-from .experiment import Experiment
+from .experiment import Experiment, need_experiment
 from .refinement import read_image
 
 if TYPE_CHECKING:
@@ -35,9 +35,7 @@ class Orientation(Record):
 def _search(experiment, image, data, progress):
     """Context, watch, and what the library's functions take."""
     need_refinement()
-    if not isinstance(experiment, Experiment):
-        raise errors.UsageError("experiment: expected a dualbragg.Experiment, found "
-                                f"{type(experiment).__name__}")
+    need_experiment(experiment)
     context = new_context()
     file = image if isinstance(image, (str, os.PathLike)) else None
     configuration = Configuration(context, None, {"data": data} if data else {}, file or "")

@@ -12,7 +12,7 @@ import numpy
 from . import _former, _html, errors, memory
 from ._library import Watch, array, check, ffi, finite, integer, lib, new_context, pointer, text, users
 from ._records import Record
-from .experiment import Experiment
+from .experiment import Experiment, need_experiment
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from .amplitudes import Amplitudes
 
 _PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXED}
+
+
+def need_precision(precision: str) -> None:
+    """Whether there is such a one."""
+    if precision != "auto" and precision not in _PRECISIONS:
+        raise errors.UsageError(f"precision: expected auto, double or mixed, found {precision!r}")
 
 
 class _Vector(NamedTuple):
@@ -49,6 +55,7 @@ class _Planned(Record):
                  device: Any = "cpu", progress: Progress | None = None) -> None:
         if isinstance(parameters, str) or not hasattr(parameters, "__iter__"):
             raise errors.UsageError(f"parameters: expected a list of names, found {parameters!r}")
+        need_experiment(experiment)
         self._context = new_context()
         self._shared: Amplitudes | None = None
         self._background: NDArray[Any] | bool | None = None  # True: others' memory, of which there is no copy
@@ -65,9 +72,7 @@ class _Planned(Record):
         self.dtype = numpy.dtype(dtype)
         if self.dtype not in (numpy.float32, numpy.float64):
             raise errors.UsageError(f"dtype: expected float32 or float64, found {self.dtype.name}")
-        if precision != "auto" and precision not in _PRECISIONS:
-            raise errors.UsageError("precision: expected auto, double or mixed, found "
-                                    f"{precision!r}")
+        need_precision(precision)
         tolerance = finite(tolerance, 1, "tolerance")[0]
         if tolerance < 0:
             raise errors.UsageError(f"tolerance: expected photons of at least 0, found {tolerance:g}")
@@ -372,7 +377,7 @@ class Plan(_Planned):
     def update(self, experiment: Experiment) -> None:
         """Takes over the values of an experiment of the same counts (panels, sources, domains)."""
         self._holder = None
-        self._call(lib.db_plan_update, self._plan, experiment._c)
+        self._call(lib.db_plan_update, self._plan, need_experiment(experiment)._c)
 
     def _image(self, value, what="out"):
         """Memory for an image, and what the caller gets: the caller's own, or a new array."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ._library import check, ffi, finite, lib, new_context
 from ._structs import table
+from .experiment import need_experiment
 
 if TYPE_CHECKING:
     from ._types import Table
@@ -26,5 +27,5 @@ def predict(experiment: Experiment, most_excitation: float = 3.0, most_turn: flo
     options = ffi.new("db_spot_options *", [ffi.sizeof("db_spot_options"),
                                             *(finite(v, 1, name)[0] for name, v in limits.items())])
     found = ffi.gc(ffi.new("db_predicted_spots *"), lib.db_predicted_spots_clear)
-    check(context, lib.db_spots_predict(context, experiment._c, options, found))
+    check(context, lib.db_spots_predict(context, need_experiment(experiment)._c, options, found))
     return table(found.spot, found.count, "db_spot")

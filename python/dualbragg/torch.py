@@ -146,12 +146,14 @@ class Renderer(torch.nn.Module):
             return self.start()
         each = self.named()
         for name, value in values.items():
+            if isinstance(value, (int, float)):
+                value = torch.tensor(value, dtype=torch.float64)
             self._check(name, value)
             if self._many and value.dim() and value.shape[-1] not in (1, *self._rendering.front):
                 raise errors.UsageError(f"{name}: expected the shape () or (..., {self._rendering.front[0]}), found "
                                         f"{tuple(value.shape)}")
             each[name] = value.double()
-        given = next((v for v in values.values() if not v.is_cpu), None)
+        given = next((v for v in each.values() if not v.is_cpu), None)
         return torch.stack(torch.broadcast_tensors(*(v if given is None else v.to(given.device) for v in each.values())), -1)
 
     def _with_factors(self, values, factors):
@@ -516,6 +518,9 @@ class Image(torch.nn.Module):
                  bounds: Mapping[str, tuple[float, float]] | None = None, dtype: torch.dtype = torch.float32, *,
                  own: Iterable[str] = (), **keywords: Any) -> None:
         super().__init__()
+        for what, names in (("parameters", parameters), ("own", own)):
+            if isinstance(names, str):
+                raise errors.UsageError(f"{what}: expected a list of names, found {names!r}")
         own, common = list(own), list(parameters)
         self.renderer = Renderer(experiment, [*common, *own], dtype, **keywords)
         rendering, names = self.renderer._rendering, self.renderer._names
@@ -584,11 +589,14 @@ class Image(torch.nn.Module):
     def set_values(self, values: Mapping[str, Any]) -> None:
         """Moves parameters to values in their units: numbers or tensors by name, of those that are named."""
         found = {}
-        for name, given in values.items():
+        for name, given in _by_name("values", values).items():
             if name not in self.names:
                 raise errors.UsageError(f"values: {name} is not among the parameters")
             i, step = self.names.index(name), self.steps[name]
-            value = torch.as_tensor(given, dtype=torch.float64, device=step.device)
+            try:
+                value = torch.as_tensor(given, dtype=torch.float64, device=step.device)
+            except (TypeError, ValueError):
+                raise errors.UsageError(f"{name}: expected a number or a tensor, found {given!r}") from None
             if value.shape not in ((), step.shape) or not torch.isfinite(value).all():
                 raise errors.UsageError(f"{name}: expected finite numbers of the shape {tuple(step.shape)}, found {given}")
             least, most = self._least[i], self._most[i]
@@ -650,15 +658,24 @@ class Image(torch.nn.Module):
         self._prepare()
 
 
+def _by_name(what, given):
+    if not isinstance(given, Mapping):
+        raise errors.UsageError(f"{what}: expected a dictionary by name, found {given!r}")
+    return given
+
+
 def _bounds(bounds, names, start):
     """Least and most values of all parameters; of those that have no bounds infinite ones."""
-    if set(bounds) - set(names):
+    if set(_by_name("bounds", bounds)) - set(names):
         raise errors.UsageError(f"bounds: {sorted(set(bounds) - set(names))[0]} is not among the parameters")
     least = torch.full((len(names),), -torch.inf, dtype=torch.float64)
     most = -least
     for i, name in enumerate(names):
         if name in bounds:
-            least[i], most[i] = bounds[name]
+            try:
+                least[i], most[i] = bounds[name]
+            except (TypeError, ValueError):
+                raise errors.UsageError(f"bounds of {name}: expected the least and the most value, found {bounds[name]!r}") from None
             inside = start[..., i]
             if not bool((-torch.inf < least[i]) & (least[i] < inside).all() & (inside < most[i]).all() & (most[i] < torch.inf)):
                 raise errors.UsageError(f"bounds of {name}: expected two finite numbers on either side of "

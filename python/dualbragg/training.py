@@ -13,7 +13,7 @@ from ._library import array, check, ffi, finite, integer, lib, new_context, poin
 from ._records import Record
 from .experiment import Experiment
 from .geometry import random_rotation
-from .plan import Plan
+from .plan import Plan, need_precision
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,20 +41,9 @@ def noise(image: NDArray[numpy.float32], seed: int = 1, *, psf: str | None = Non
     options: scale (photons per unit of the image), flicker, calibration, calibration_seed, gain (ADU per
     photon), adc (offset, 40), readout (ADU), bits (16 or 32), noisy, truncate, psf_radius, as in
     dualbragg/noise.h"""
-    given = ffi.new("db_noise_options *", lib.noise_defaults)
+    given = _noise_options(psf, **options)
     given.seed = _seed(seed)
-    if psf not in _PSF:
-        raise errors.UsageError(f"psf: expected None, 'gauss' or 'fiber', found {psf!r}")
-    given.psf = _PSF[psf]
-    for name, value in options.items():
-        if name in _NUMBERS:
-            setattr(given, name, finite(value, 1, name)[0])
-        elif name in _COUNTS:
-            setattr(given, name, integer(int(value), name))
-        else:
-            raise errors.UsageError(f"noise: there is no option {name!r}; expected one of "
-                                    f"{', '.join((*_NUMBERS, *_COUNTS))}")
-    if not isinstance(image, numpy.ndarray) or image.ndim not in (2, 3):
+    if not isinstance(image, numpy.ndarray) or image.ndim not in (2, 3) or not image.size:
         raise errors.UsageError("image: expected an array of the shape (slow, fast) or (panels, slow, fast), found "
                                 f"{getattr(image, 'shape', type(image).__name__)}")
     array(image, "image", image.shape, numpy.float32)
@@ -66,6 +55,24 @@ def noise(image: NDArray[numpy.float32], seed: int = 1, *, psf: str | None = Non
         frame.expected, frame.number = pointer(expected, "float *"), pointer(number, "int32_t *")
         check(context, lib.db_noise_apply(context, given, frame, ffi.NULL))
     return numbers
+
+
+def _noise_options(psf=None, **options):
+    """The library's."""
+    given = ffi.new("db_noise_options *", lib.noise_defaults)
+    if psf not in _PSF:
+        raise errors.UsageError(f"psf: expected None, 'gauss' or 'fiber', found {psf!r}")
+    given.psf = _PSF[psf]
+    for name, value in options.items():
+        if name in _NUMBERS:
+            setattr(given, name, finite(value, 1, name)[0])
+        elif name in _COUNTS:
+            whole = isinstance(value, float) and value.is_integer()
+            setattr(given, name, integer(int(value) if whole else value, name))
+        else:
+            raise errors.UsageError(f"noise: there is no option {name!r}; expected one of "
+                                    f"{', '.join((*_NUMBERS, *_COUNTS))}")
+    return given
 
 
 def _seed(seed):
@@ -133,6 +140,11 @@ class RandomShots(Record):
                 raise errors.UsageError("experiment: expected kinds of crystals with the beam and detector of the first, found "
                                         f"another value of {differ[0]}")
         self.misset_spread = None if misset_spread is None else _deviation(misset_spread, "misset_spread")
+        for what, given in (("jitter", jitter), ("ranges", ranges)):
+            if not isinstance(given or {}, Mapping):
+                raise errors.UsageError(f"{what}: expected a dictionary by name, found {given!r}")
+        if isinstance(labels, str):
+            raise errors.UsageError(f"labels: expected a list of names, found {labels!r}")
         self.jitter = {name: _deviation(sigma, name) for name, sigma in (jitter or {}).items()}
         self.ranges = {name: _ends(ends, name) for name, ends in (ranges or {}).items()}
         if set(self.jitter) & set(self.ranges):
@@ -140,6 +152,9 @@ class RandomShots(Record):
         if not (vary is None or callable(vary)) or not (noise is None or isinstance(noise, dict) and "seed" not in noise):
             raise errors.UsageError("RandomShots: expected a function as vary and a dictionary without a seed as noise, "
                                     f"found {vary!r}, {noise!r}")
+        if noise is not None:
+            globals()["noise"](numpy.zeros((1, 1), numpy.float32), **noise)  # an error if options cannot be
+        need_precision(precision)
         self.vary, self.noise, self.precision = vary, noise, precision
         self.mask = mask if mask is None or callable(mask) else self._masked(mask)
         names = dict.fromkeys((*self.jitter, *self.ranges, *labels))

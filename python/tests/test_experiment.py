@@ -332,6 +332,21 @@ class Refused(unittest.TestCase):
         self.refuses(dualbragg.UsageError, ["expt_frame", "expt"], make, **SCENE, expt_frame=3)
         self.refuses(dualbragg.InputError, ["exclude"], make, **SCENE, Xbeam=3, beam_centre_px=(3, 3))
         self.refuses(dualbragg.InputError, ["scale"], make, **SCENE, scale=0)
+        # what the library takes for "nobody has said it" cannot be said
+        for name, value in dict(detector_pixels=(0, 5), mosaic_domains=0, phi_steps=-1).items():
+            self.refuses(dualbragg.InputError, [name, "from 1", str(min(numpy.ravel(value)))], make, **{**SCENE, name: value})
+        for name in ("hkl", "matrix", "header"):
+            self.refuses(dualbragg.UsageError, [name, "file", "ndarray"], make, **{**SCENE, name: numpy.zeros((3, 3))})
+        self.refuses(dualbragg.UsageError, ["energy", "wavelength"], make, **SCENE, energy=12000)
+
+    def test_what_is_no_experiment(self):
+        e = dualbragg.Experiment(**SCENE)
+        batch = dualbragg.Batch(e)
+        for call in (dualbragg.Plan, dualbragg.Batch, dualbragg.predict, dualbragg.Plan(e).update, batch.update):
+            self.refuses(dualbragg.UsageError, ["experiment", "NoneType"], call, None)
+        self.refuses(dualbragg.UsageError, ["experiment", "Plan"], dualbragg.Amplitudes, dualbragg.Plan(e), [[1, 2, 3]])
+        self.refuses(dualbragg.UsageError, ["list of experiments"], batch.forward, e)
+        self.refuses(dualbragg.UsageError, ["shot 1", "int"], batch.forward, [e, 3])
 
     def test_parameters(self):
         e = dualbragg.Experiment(**SCENE)
@@ -341,6 +356,7 @@ class Refused(unittest.TestCase):
         self.refuses(dualbragg.UsageError, ["mosaic_xx"], e.__getitem__, "mosaic_xx")
         self.refuses(dualbragg.InputError, ["-3"], e.__setitem__, "cell_a", -3)
         self.assertEqual(e["cell_a"], 78)
+        self.assertEqual(("cell_a" in e, "cel_a" in e, 3 in e, list(e)), (True, False, False, list(e.values)))
         self.refuses(dualbragg.UsageError, ["finite"], e.__setitem__, "cell_a", float("inf"))
 
     def test_plans(self):
@@ -403,6 +419,7 @@ class Refused(unittest.TestCase):
             self.refuses(dualbragg.InputError, [f.name], dualbragg.load, f.name)
         self.refuses(dualbragg.FileError, ["/nowhere.cbf"],
                      dualbragg.load, "/nowhere.cbf")
+        self.refuses(dualbragg.UsageError, ["ndarray"], dualbragg.load, numpy.zeros((3, 3)))
         e = dualbragg.Experiment(**SCENE)
         self.refuses(dualbragg.FileError, ["/nowhere/a.expt"], e.to_expt, "/nowhere/a.expt")
 
@@ -413,6 +430,7 @@ class Refused(unittest.TestCase):
         self.refuses(dualbragg.UsageError, ["finite"], e.set_amplitudes, [[1, 2, 3]], [numpy.inf])
         self.refuses(dualbragg.UsageError, ["box"], e.set_amplitudes,
                      [[-10**6, 0, 0], [10**6, 10**6, 10**6]], [1, 2])
+        self.refuses(dualbragg.UsageError, ["(1, 2, 3)", "10", "11"], e.set_amplitudes, [[1, 2, 3], [1, 2, 4], [1, 2, 3]], [10, 1, 11])
         e.set_amplitudes([[1, 2, 3], [1, 1, 1]], [10, 20])
         factors = dualbragg.Amplitudes(e, [[1, 2, 3]])
         for words, bad in ((["nan", "(1, 2, 3)"], numpy.array([numpy.nan])), (["(1,)", "(2,)"], numpy.zeros(2)),

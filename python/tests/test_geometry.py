@@ -1,5 +1,6 @@
 """Lattice, orientation, beam and panels as arrays, beside calculations of their own."""
 
+import dataclasses
 import math
 import os
 import tempfile
@@ -122,6 +123,38 @@ class BeamAndDetector(unittest.TestCase):
         numpy.testing.assert_allclose(panel.pixel_size, 0.4)
         self.assertAlmostEqual(panel.origin @ panel.normal, 90)
 
+    def test_panels_beam_and_spindle_may_be_set(self):
+        def rendered(experiment):
+            return dualbragg.Plan(experiment, precision="double", dtype="float64").forward()
+        for more in (dict(oversample=1, distance=117, twotheta=7, detector_rotation=(3, 1, 20), beam_centre_px=(12, 20)),
+                     dict(oversample=1, convention="xds", pixel_size=0.41)):
+            wanted, e = scene(**more), scene(oversample=1, convention=more.get("convention", "mosflm"))
+            e["panel_shift_fast"], e["panel_turn_slow"] = 3, 2
+            wanted["panel_turn_fast"] = 4
+            self.assertGreater(abs(rendered(e) - rendered(wanted)).max(), 0.1 * rendered(wanted).max())
+            e.panels = wanted.panels
+            image = rendered(wanted)
+            numpy.testing.assert_allclose(rendered(e), image, rtol=0, atol=1e-9 * image.max())
+        moved = scene(misset=(1, 2, 3), divergence=(3, 0), divergence_steps=(3, 1))
+        before = moved.panels[0]
+        moved["beam_horizontal"] = 5
+        s0 = moved.s0
+        moved.s0 = turn(2, 4) @ s0 * 1.25
+        numpy.testing.assert_allclose(moved.s0, turn(2, 4) @ s0 * 1.25, atol=1e-14)
+        self.assertAlmostEqual(moved["wavelength"], 1.1 / 1.25, places=12)
+        numpy.testing.assert_allclose(moved.panels[0].origin, before.origin, atol=1e-11)
+        # a beam that is turned is a crystal and a detector that are turned the other way
+        e, other = (scene(oversample=1, divergence=(3, 3), divergence_steps=(2, 2)) for _ in range(2))
+        e.s0 = turn(2, 20) @ e.s0
+        other.A = turn(2, -20) @ other.A
+        panel, = other.panels
+        other.panels = [dataclasses.replace(panel, **{n: turn(2, -20) @ getattr(panel, n)
+                                                      for n in ("origin", "fast_axis", "slow_axis")})]
+        numpy.testing.assert_allclose(rendered(e), rendered(other), rtol=0, atol=1e-9 * rendered(e).max())
+        e["spindle_tilt_beam"] = 3
+        e.spindle_axis = (0, 3, 4)
+        numpy.testing.assert_allclose(e.spindle_axis, (0, 0.6, 0.8), atol=1e-15)
+
     def test_lists_bring_all_of_the_geometry_back(self):
         rest = dict(Ncells=(12, 11, 10), default_F=100, spots="closed", mosaic_rms=0.1)
         moves = dict(misset_x=1, cell_b=2, wavelength=0.03, beam_horizontal=4, beam_vertical=-3, distance=3, beam_fast=2,
@@ -237,6 +270,22 @@ class Refused(unittest.TestCase):
             with self.assertRaisesRegex(dualbragg.UsageError, name + ": expected"):
                 setattr(e.matrices("mosflm"), name, bad)
         numpy.testing.assert_array_equal(e.A, before)
+        panel, = e.panels
+        state = e.to_dict()
+        for name, value, what in (("panels", [], "1 of the shapes"), ("panels", [3], "int"), ("s0", (0, 0, 0), "length"),
+                                  ("s0", -e.s0, "opposite"), ("s0", (0, 0, 1), "parallel to the beam"), ("spindle_axis", [1], "3 numb"),
+                                  ("panels", [dataclasses.replace(panel, slow_axis=panel.fast_axis)], "right angles"),
+                                  ("panels", [dataclasses.replace(panel, origin=[numpy.nan] * 3)], "finite"),
+                                  ("panels", [dataclasses.replace(panel, pixel_size=(0, 1))], "pixel size")):
+            with self.assertRaisesRegex(dualbragg.Error, what):
+                setattr(e, name, value)
+        self.assertEqual(e.to_dict(), state)
+        with self.assertRaisesRegex(dualbragg.UnsupportedError, "flat"):
+            e._c.detector.curved = 1
+            e.panels = [panel]
+        for bad in (-1, 1.5, "a"):
+            with self.assertRaisesRegex(dualbragg.UsageError, "random: .*from 0"):
+                dualbragg.random_rotation(bad)
 
 
 if __name__ == "__main__":

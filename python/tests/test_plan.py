@@ -199,7 +199,7 @@ class Images(unittest.TestCase):
         numpy.testing.assert_array_equal(
             batch.jvp([e], numpy.empty((1, 0)), amplitudes=along)[1][0],
             plan.jvp_all(dualbragg.Vector(amplitudes=along[0]))[1])
-        for words, call in (("number 1", lambda: batch.forward([e, 3])),
+        for words, call in (("shot 1", lambda: batch.forward([e, 3])),
                             ("cotangents", lambda: batch.vjp([e], cotangents)),
                             ("shot 1", lambda: batch.forward([e, dualbragg.Experiment(
                                 **dict(SCENE, detector_pixels=(61, 44)))]))):

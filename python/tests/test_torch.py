@@ -253,7 +253,9 @@ class Tensors(unittest.TestCase):
         many = render({"misset_y": torch.tensor([20.0, 20.5]), "distance": torch.tensor([[90.0], [91]])})
         self.assertEqual(many.shape, (2, 2, 9, 12))
         self.assertTrue(torch.equal(many[1, 1], render(at(78, 20.5, 91))))
-        for wrong, what in (({"misset_x": turned[0]}, "misset_x is not among"), ({"misset_y": 20.0}, "misset_y: .*float"),
+        for number in (20.5, 20):  # of Python
+            self.assertTrue(torch.equal(render({"misset_y": number}), render(at(78, number, 90))))
+        for wrong, what in (({"misset_x": turned[0]}, "misset_x is not among"), ({"misset_y": "20"}, "misset_y: .*str"),
                             ({"misset_y": torch.tensor(3)}, "misset_y: .*int64")):
             with self.assertRaisesRegex(dualbragg.UsageError, what):
                 render(wrong)
@@ -405,7 +407,8 @@ class Tensors(unittest.TestCase):
         slope, = torch.autograd.grad(model().sum(), model.steps["distance"])
         self.assertGreater(abs(slope.item()), 0)
         for wrong, what in (({"cell_a": 79.5}, "cell_a: .*between 77 and 79"), ({"cell_b": 1}, "cell_b is not among"),
-                            ({"distance": float("nan")}, "distance: .*finite"), ({"distance": [1, 2]}, "distance: .*shape")):
+                            ({"distance": float("nan")}, "distance: .*finite"), ({"distance": [1, 2]}, "distance: .*shape"),
+                            ({"distance": "x"}, "distance: .*number")):
             with self.assertRaisesRegex(dualbragg.UsageError, what):
                 model.set_values({"misset_y": 3, **wrong})
         self.assertAlmostEqual(model.values()["misset_y"].item(), 20, places=12)  # nothing of it is taken
@@ -592,6 +595,10 @@ class Tensors(unittest.TestCase):
         for bounds in ((0, torch.inf), (-torch.inf, 79)):
             with refused(dualbragg.UsageError, "bounds of cell_a: .*finite"):
                 dualbragg.torch.Image(dualbragg.Experiment(**SCENE), NAMES, {"cell_a": bounds})
+        for given, what in ((("cell_a",), "parameters: .*list"), ((NAMES, [(77, 79)]), "bounds: .*dictionary"),
+                            ((NAMES, {"cell_a": 78}), "bounds of cell_a: .*least")):
+            with refused(dualbragg.UsageError, what):
+                dualbragg.torch.Image(dualbragg.Experiment(**SCENE), *given)
         values = at(78, 20, 90)
         slope, = torch.autograd.grad(render(values).sum(), values, create_graph=True)
         with refused(dualbragg.UnsupportedError, "second derivatives"):
@@ -659,8 +666,8 @@ class FrontPage(unittest.TestCase):
                 exec(compile(block, "README.md", "exec"), names)
         self.assertGreater(names["image"].sum(), 1e5)
         values = names["model"].values()
-        self.assertAlmostEqual(float(values["cell_a"]), 78, 2)
-        self.assertAlmostEqual(float(values["misset_x"]), 10, 2)
+        self.assertAlmostEqual(values["cell_a"].item(), 78, 2)
+        self.assertAlmostEqual(values["misset_x"].item(), 10, 2)
 
     @unittest.skipUnless(lib.DB_PYTHON_FIT, "this build has no refinement")
     def test_the_how_to_page_runs_as_it_stands(self):

@@ -219,7 +219,9 @@ class Shots(unittest.TestCase):
                                (dict(mask=numpy.zeros((2, 2), bool)), "mask: .*80, 96"), (dict(mask=numpy.zeros((80, 96))), "mask"),
                                (dict(spectrum=("laser", 1)), "spectrum"), (dict(spectrum=("band", "Si(999)")), "Si.111.*Si.999"),
                                (dict(spectrum=("sase", 0.5, 0.1)), "below 0.2"), (dict(spectrum=("band", 2e-3, 1e-3)), "least first"),
-                               (dict(spectrum=("band", 0.1), labels=("spectrum",)), "labels: .*sase")):
+                               (dict(spectrum=("band", 0.1), labels=("spectrum",)), "labels: .*sase"),
+                               (dict(labels="scale"), "labels: .*list"), (dict(jitter=["cell_a"]), "jitter: .*dictionary"),
+                               (dict(ranges=3), "ranges: .*dictionary"), (dict(precision="half"), "precision: .*half")):
             with self.assertRaisesRegex(dualbragg.Error, what):
                 shots(**keywords)
         for other in (dict(wavelength=1.1), dict(distance=90), dict(pixel_size=0.7), dict(detector_pixels=(80, 96))):
@@ -232,8 +234,9 @@ class Shots(unittest.TestCase):
                 with self.assertRaises(IndexError):
                     call(beyond)
         numpy.testing.assert_array_equal(shots().experiment(-1).A, shots()[5]["A"][0])
-        with self.assertRaisesRegex(dualbragg.Error, "gain|Random123"):
-            shots(noise=dict(gain=0))[0]
+        for noise in (dict(gain=0), dict(gian=1), dict(psf="x")):
+            with self.assertRaisesRegex(dualbragg.Error, "gain|gian|psf|Random123"):
+                shots(noise=noise)
 
 
 @unittest.skipUnless(NOISE, "this build has no Random123")
@@ -266,7 +269,9 @@ class Noise(unittest.TestCase):
         image = numpy.zeros((4, 4), numpy.float32)
         for wrong, keywords, what in ((image, dict(psf="x"), "psf"), (image, dict(gains=1), "gains"), (image[0], {}, "shape"),
                                       (image.astype(float), {}, "float32"), (image, dict(seed=-1), "seed"), (3, {}, "int"),
-                                      (image, dict(gain=float("nan")), "gain"), (image, dict(bits=8), "bits")):
+                                      (image, dict(gain=float("nan")), "gain"), (image, dict(bits=8), "bits"),
+                                      (image, dict(bits=16.5), "bits: .*16.5"), (image, dict(noisy=None), "noisy: .*None"),
+                                      (image[:0], {}, r"shape .*\(0, 4\)"), (image[:, ::2], {}, "C order")):
             with self.assertRaisesRegex(dualbragg.Error, what):
                 dualbragg.noise(wrong, **keywords)
 
