@@ -88,6 +88,9 @@ function tell(lines, x, y) {
 }
 const hush = () => { tip.style.display = 'none'; };
 
+// A column of numbers; show: its value => text or element.
+const numeric = (name, value, show = String, help) => ({ name, help, numeric: true, value, text: row => show(value(row)) });
+
 // A table. columns: { name, value: row => number or text, text: row => text or element, numeric, help }. Its heads sort;
 // `most` rows are shown until all are asked for. row: attributes of a row.
 function table({ columns, rows, name, most = 1000, sorted = -1, row: attributes = () => ({}), caption }) {

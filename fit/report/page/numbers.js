@@ -118,67 +118,67 @@ function csvText(rows) {
     let text = v === null || v === undefined ? '' : String(v);
     if (/^[=+@\t\r]|^-[^\d.]/.test(text)) text = '\u0027' + text;
     return /[",\n\r]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
-    };
-    return rows.map(row => row.map(field).join(',')).join('\n') + '\n';
-  }
-
-  // Colours from 0 to 1, as [red, green, blue].
-  const colourStops = {
-    grey: ['ffffff', '7f7f7f:0.25', '000000'],
-    inverted: ['000000', '808080:0.25', 'ffffff'],
-    heat: ['000004', '3b0f70:0.16', '8c2981:0.38', 'de4968:0.6', 'fe9f6d:0.8', 'fcfdbf'],
-    signed: ['0a286e', '5a96cd:0.25', 'ffffff:0.5', 'e16e5a:0.75', '6e0019'],
-    misfit: ['f4f8fc', 'b9d6ee:0.5', '6fa8d6']
   };
-  function colourScale(name) {
-    const stops = colourStops[name].map((text, i, all) => {
-      const [hex, at] = text.split(':'), rgb = parseInt(hex, 16);
-      return { at: at ? +at : i === 0 ? 0 : i === all.length - 1 ? 1 : i / (all.length - 1),
-        rgb: [rgb >> 16, rgb >> 8 & 255, rgb & 255] };
-    });
-    return value => {
-      const v = Math.min(1, Math.max(0, value)), next = Math.max(1, stops.findIndex(s => s.at >= v));
-      const a = stops[next - 1], b = stops[next], t = (v - a.at) / (b.at - a.at);
-      return a.rgb.map((c, k) => Math.round(c + t * (b.rgb[k] - c)));
-    };
-  }
-  const cssColour = ([r, g, b]) => `rgb(${r},${g},${b})`;
-  const isDark = ([r, g, b]) => 0.3 * r + 0.59 * g + 0.11 * b < 140;
+  return rows.map(row => row.map(field).join(',')).join('\n') + '\n';
+}
 
-  // The energy that goes with a wavelength; waves below 0.05 A are those of electrons.
-  function energyText(wavelength) {
-    const momentum = 12.398419843 / wavelength, rest = 510.99895; // keV
-    return wavelength < 0.05 ? 'electrons of ' + decimals(momentum ** 2 / (Math.hypot(momentum, rest) + rest), 1) + ' keV' :
-        decimals(momentum, 4) + ' keV';
-  }
+// Colours from 0 to 1, as [red, green, blue].
+const colourStops = {
+  grey: ['ffffff', '7f7f7f:0.25', '000000'],
+  inverted: ['000000', '808080:0.25', 'ffffff'],
+  heat: ['000004', '3b0f70:0.16', '8c2981:0.38', 'de4968:0.6', 'fe9f6d:0.8', 'fcfdbf'],
+  signed: ['0a286e', '5a96cd:0.25', 'ffffff:0.5', 'e16e5a:0.75', '6e0019'],
+  misfit: ['f4f8fc', 'b9d6ee:0.5', '6fa8d6']
+};
+function colourScale(name) {
+  const stops = colourStops[name].map((text, i, all) => {
+    const [hex, at] = text.split(':'), rgb = parseInt(hex, 16);
+    return { at: at ? +at : i === 0 ? 0 : i === all.length - 1 ? 1 : i / (all.length - 1),
+      rgb: [rgb >> 16, rgb >> 8 & 255, rgb & 255] };
+  });
+  return value => {
+    const v = Math.min(1, Math.max(0, value)), next = Math.max(1, stops.findIndex(s => s.at >= v));
+    const a = stops[next - 1], b = stops[next], t = (v - a.at) / (b.at - a.at);
+    return a.rgb.map((c, k) => Math.round(c + t * (b.rgb[k] - c)));
+  };
+}
+const cssColour = ([r, g, b]) => `rgb(${r},${g},${b})`;
+const isDark = ([r, g, b]) => 0.3 * r + 0.59 * g + 0.11 * b < 140;
 
-  // 1/d^2 at a point of the picture, from values on a grid of n x n steps; nearly quadratic: three points each way.
-  function onGrid(grid, n, x, y) {
-    const weights = at => {
-      const first = Math.min(n - 2, Math.max(0, Math.round(at) - 1)), t = at - first;
-      return [first, [(t - 1) * (t - 2) / 2, t * (2 - t), t * (t - 1) / 2]];
-    };
-    const [i, u] = weights(x * n), [k, v] = weights(y * n);
-    let sum = 0;
-    for (let b = 0; b < 3; b++) for (let a = 0; a < 3; a++) sum += u[a] * v[b] * grid[(k + b) * (n + 1) + i + a];
-    return sum;
-  }
+// The energy that goes with a wavelength; waves below 0.05 A are those of electrons.
+function energyText(wavelength) {
+  const momentum = 12.398419843 / wavelength, rest = 510.99895; // keV
+  return wavelength < 0.05 ? 'electrons of ' + decimals(momentum ** 2 / (Math.hypot(momentum, rest) + rest), 1) + ' keV' :
+      decimals(momentum, 4) + ' keV';
+}
 
-  // Lines along which the values of such a grid are `level`: pieces [x0, y0, x1, y1], in parts of the picture.
-  function contour(grid, n, level) {
-    const pieces = [];
-    for (let y = 0; y < n; y++)
-      for (let x = 0; x < n; x++) {
-        const corner = [[x, y], [x + 1, y], [x + 1, y + 1],
-          [x, y + 1]].map(([a, b]) => ({ a, b, v: grid[b * (n + 1) + a] - level }));
-        const cuts = [];
-        for (let k = 0; k < 4; k++) {
-          const p = corner[k], q = corner[(k + 1) % 4];
-          if (p.v < 0 === q.v < 0) continue;
-          const t = p.v / (p.v - q.v);
-          cuts.push((p.a + t * (q.a - p.a)) / n, (p.b + t * (q.b - p.b)) / n);
-        }
-        for (let c = 0; c + 3 < cuts.length; c += 4) pieces.push(cuts.slice(c, c + 4));
+// 1/d^2 at a point of the picture, from values on a grid of n x n steps; nearly quadratic: three points each way.
+function onGrid(grid, n, x, y) {
+  const weights = at => {
+    const first = Math.min(n - 2, Math.max(0, Math.round(at) - 1)), t = at - first;
+    return [first, [(t - 1) * (t - 2) / 2, t * (2 - t), t * (t - 1) / 2]];
+  };
+  const [i, u] = weights(x * n), [k, v] = weights(y * n);
+  let sum = 0;
+  for (let b = 0; b < 3; b++) for (let a = 0; a < 3; a++) sum += u[a] * v[b] * grid[(k + b) * (n + 1) + i + a];
+  return sum;
+}
+
+// Lines along which the values of such a grid are `level`: pieces [x0, y0, x1, y1], in parts of the picture.
+function contour(grid, n, level) {
+  const pieces = [];
+  for (let y = 0; y < n; y++)
+    for (let x = 0; x < n; x++) {
+      const corner = [[x, y], [x + 1, y], [x + 1, y + 1],
+        [x, y + 1]].map(([a, b]) => ({ a, b, v: grid[b * (n + 1) + a] - level }));
+      const cuts = [];
+      for (let k = 0; k < 4; k++) {
+        const p = corner[k], q = corner[(k + 1) % 4];
+        if (p.v < 0 === q.v < 0) continue;
+        const t = p.v / (p.v - q.v);
+        cuts.push((p.a + t * (q.a - p.a)) / n, (p.b + t * (q.b - p.b)) / n);
       }
-    return pieces;
-  }
+      for (let c = 0; c + 3 < cuts.length; c += 4) pieces.push(cuts.slice(c, c + 4));
+    }
+  return pieces;
+}

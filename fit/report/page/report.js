@@ -102,9 +102,9 @@ function foundCell() {
     table({ name: 'lattices', rows: c.lattices, columns: [
       { name: 'lattice', value: l => l.symbol },
       { name: 'cell (\u00c5, \u00b0)', value: l => l.cell.map(v => digits(v, 5)).join(' ') },
-      { name: 'changed (%)', numeric: true, value: l => l.strain, text: l => decimals(100 * l.strain, 1) },
-      { name: 'spots', numeric: true, value: l => l.indexed },
-      { name: 'misfit', numeric: true, value: l => l.misfit, text: l => decimals(l.misfit, 2) },
+      numeric('changed (%)', l => l.strain, v => decimals(100 * v, 1)),
+      numeric('spots', l => l.indexed),
+      numeric('misfit', l => l.misfit, v => decimals(v, 2)),
       { name: '', value: l => l === c.lattices[c.chosen] ? 'taken' : l.fits ? 'may be' : 'is not' }] }));
 }
 function warnings() {
@@ -123,9 +123,9 @@ function verdict() {
       v.reason ? make('b', { class: 'bad' }, v.reason) : null),
     table({ name: 'verdict', rows: asked, columns: [
       { name: 'test', value: t => t.meaning || t.name },
-      { name: 'found', numeric: true, value: t => t.found, text: t => digits(t.found, 3) },
-      { name: 'at least', numeric: true, value: t => t.least, text: t => t.least ? digits(t.least, 3) : '' },
-      { name: 'at most', numeric: true, value: t => t.most, text: t => isNumber(t.most) ? digits(t.most, 3) : '' },
+      numeric('found', t => t.found, v => digits(v, 3)),
+      numeric('at least', t => t.least, v => v ? digits(v, 3) : ''),
+      numeric('at most', t => t.most, v => isNumber(v) ? digits(v, 3) : ''),
       { name: 'result', value: t => t.passed ? 'passed' : 'failed',
         text: t => t.passed ? make('span', { class: 'fine' }, '\u2713 passed') :
           make('b', { class: 'bad' }, '\u2717 failed') }] }));
@@ -153,7 +153,7 @@ function parameterTable() {
   const by = many ? 'shots' : 'spots', scale = many ? NaN : Math.sqrt(Math.max(0, data.statistics.after.chi2_reduced));
   const columns = [
     { name: 'parameter', class: 'short', value: p => p.name, text: p => make('b', {}, p.name) },
-    { name: 'start', numeric: true, value: p => p.start, text: p => digits(p.start, 7) },
+    numeric('start', p => p.start, v => digits(v, 7)),
     { name: 'refined', numeric: true, value: p => p.refined, text: p => make('b', {}, p.text) },
     { name: 'error by noise', help: 'from the variances of the pixels alone', ...error('error_unscaled') },
     { name: 'by misfit', help: 'that times the root of \u03c7\u00b2 per degree of freedom where it exceeds 1',
@@ -183,8 +183,7 @@ function directions() {
       '').filter(t => t).join(', ') || 'any change';
   section('directions', 'What the data determine least', 'determined?',
     rows.length ? [table({ name: 'directions', rows, columns: [
-      { name: 'condition', numeric: true, value: d => d.condition,
-        text: d => d.condition === null ? make('b', { class: 'bad' }, 'not determined') : digits(d.condition, 3) },
+      numeric('condition', d => d.condition, v => v === null ? make('b', { class: 'bad' }, 'not determined') : digits(v, 3)),
       { name: 'combination of parameters', value: d => d.text },
       { name: 'raises \u03c7\u00b2 by only 1', value: text, class: 'meaning' }] }),
       note('Eigenvectors of the normal matrix, each parameter counted in units of the error it would have if it alone were ' +
@@ -271,12 +270,12 @@ function residuals(pixels, select) {
         `median ${decimals(data.sigma_z_median, 2)}.` : '.')),
     table({ name: 'outliers', rows, most: Math.max(8, Math.min(20, outliers)), sorted: 4, row: pick,
       columns: [{ name: 'h k l', class: 'short', value: b => b.hkl.join(' ') },
-        { name: 'd (\u00c5)', numeric: true, value: b => b.d_spacing, text: b => decimals(b.d_spacing, 2) },
-        { name: 'fast', numeric: true, value: b => b.predicted[0], text: b => decimals(b.predicted[0], 0) },
-        { name: 'slow', numeric: true, value: b => b.predicted[1], text: b => decimals(b.predicted[1], 0) },
-        { name: 'sigma Z', numeric: true, value: b => b.sigma_z, text: b => decimals(b.sigma_z, 2) },
-        { name: 'farthest pixel (\u03c3)', numeric: true, value: b => b.worst_z, text: b => signed(b.worst_z, 1) },
-        { name: 'pixels', numeric: true, value: b => b.pixels_used }] })];
+        numeric('d (\u00c5)', b => b.d_spacing, v => decimals(v, 2)),
+        numeric('fast', b => b.predicted[0], v => decimals(v, 0)),
+        numeric('slow', b => b.predicted[1], v => decimals(v, 0)),
+        numeric('sigma Z', b => b.sigma_z, v => decimals(v, 2)),
+        numeric('farthest pixel (\u03c3)', b => b.worst_z, v => signed(v, 1)),
+        numeric('pixels', b => b.pixels_used)] })];
   if (data.distrusted.count) {
     const n = data.distrusted.count;
     list.push(make('h3', { id: 'distrusted' }, 'Single pixels that hardly count'),
@@ -284,12 +283,11 @@ function residuals(pixels, select) {
           `target trusts ` +
           'a pixel little: zingers, hot pixels, foreign spots; trust is the weight left to it. The least trusted first.'),
       table({ name: 'distrusted', rows: data.distrusted.pixels, most: 20,
-        columns: [{ name: 'panel', numeric: true, value: p => p.panel }, { name: 'fast', numeric: true, value: p => p.fast },
-          { name: 'slow', numeric: true, value: p => p.slow },
-          { name: 'counts', numeric: true, value: p => p.counts, text: p => digits(p.counts, 6) },
-          { name: 'model', numeric: true, value: p => p.model, text: p => digits(p.model, 4) },
-          { name: 'Z (\u03c3)', numeric: true, value: p => p.z, text: p => signed(p.z, 1) },
-          { name: 'trust', numeric: true, value: p => p.trust, text: p => digits(p.trust, 2) }] }));
+        columns: [numeric('panel', p => p.panel), numeric('fast', p => p.fast), numeric('slow', p => p.slow),
+          numeric('counts', p => p.counts, v => digits(v, 6)),
+          numeric('model', p => p.model, v => digits(v, 4)),
+          numeric('Z (\u03c3)', p => p.z, v => signed(v, 1)),
+          numeric('trust', p => p.trust, v => digits(v, 2))] }));
   }
   section('outliers', 'Residuals and outliers', 'outliers', make('div', { class: 'columns' }, parts, make('div', {}, list)));
 }
@@ -318,14 +316,12 @@ function convergence() {
         'them.'),
     table({ name: 'stages', rows: stages,
       columns: [{ name: 'stage', value: s => s.settings.name || s.stage },
-        { name: 'evaluations', numeric: true, value: s => s.to - s.from + 1 },
-        { name: '\u03c7\u00b2/dof at its start', numeric: true, value: s => data.history[s.from].target,
-          text: s => decimals(data.history[s.from].target, 4) },
+        numeric('evaluations', s => s.to - s.from + 1),
+        numeric('\u03c7\u00b2/dof at its start', s => data.history[s.from].target, v => decimals(v, 4)),
         { name: 'lowest', numeric: true, value: lowest, text: s => decimals(lowest(s), 4) },
-        { name: 'finest resolution (\u00c5)', numeric: true, value: s => s.settings.dmin,
-          text: s => Math.max(s.settings.dmin || 0, data.settings.data.dmin || 0) ?
-            digits(Math.max(s.settings.dmin || 0, data.settings.data.dmin || 0), 3) : 'all' },
-        { name: 'blur', numeric: true, value: s => s.settings.blur, text: s => digits(s.settings.blur, 3) },
+        numeric('finest resolution (\u00c5)', s => s.settings.dmin, v => Math.max(v || 0, data.settings.data.dmin || 0) ?
+            digits(Math.max(v || 0, data.settings.data.dmin || 0), 3) : 'all'),
+        numeric('blur', s => s.settings.blur, v => digits(v, 3)),
         { name: 'method', value: s => s.settings.algorithm || '' }] }), note('End: ' + data.reason));
   const value = (i, k) => data.history[k].values[i];
   const one = (p, i) => {
@@ -354,19 +350,15 @@ const lowest = s => Math.min(...data.history.slice(s.from, s.to + 1).map(h => h.
 function starts() {
   if (many || data.starts.length < 2) return;
   const place = new Map(data.starts.map((s, i) => [s, i + 1])),
-      turn = k => ({ name: 'xyz'[k] + ' (\u00b0)', numeric: true, value: s => s.turn[k],
-        text: s => decimals(s.turn[k], 3) });
+      turn = k => numeric('xyz'[k] + ' (\u00b0)', s => s.turn[k], v => decimals(v, 3));
   section('starts', 'Starts', 'starts',
     note(`${data.starts.length} orientations around the given one. The first stage ran from each, cut short; those that ` +
         `explained most went through all stages, until one ` +
         'explained half of the strong pixels.'),
     table({ name: 'starts', rows: data.starts, most: 12,
-      columns: [{ name: 'place', numeric: true, value: s => place.get(s) },
-        { name: 'number', numeric: true, value: s => s.number }, turn(0), turn(1), turn(2),
-        { name: 'explained after the first stage', numeric: true, value: s => s.explained,
-          text: s => percent(s.explained) },
-        { name: 'after all', numeric: true, value: s => s.refined_explained,
-          text: s => s.refined_explained === null ? '' : percent(s.refined_explained) },
+      columns: [numeric('place', s => place.get(s)), numeric('number', s => s.number), turn(0), turn(1), turn(2),
+        numeric('explained after the first stage', s => s.explained, v => percent(v)),
+        numeric('after all', s => s.refined_explained, v => v === null ? '' : percent(v)),
         { name: '', value: s => [s.number === 0 ? 'the given one' : '',
           s.chosen ? 'chosen' : ''].filter(t => t).join(', ') }] }));
 }

@@ -41,7 +41,7 @@ function amplitudeTables() {
   const plot = (title, label, name, series, y = {}) => chart({ title, name, width: 360, height: 220, group: 'shells',
     x: { label: 'resolution (\u00c5)', ticks: resolutionTicks }, y: { label, ...y }, series });
   const column = (name, key, count, help) =>
-      ({ name, help, numeric: true, value: s => s[key], text: s => decimals(s[key], count) });
+      numeric(name, s => s[key], v => decimals(v, count), help);
   const o = a.overall, reference = o.reference_count > 0;
   section('intensities', `Intensities of ${o.measured} of ${o.possible} reflections to ${decimals(a.d_min, 2)} \u00c5, ` +
       `${a.space_group}${a.anomalous ? ', Bijvoet mates apart' : ''}`, 'intensities',
@@ -53,8 +53,8 @@ function amplitudeTables() {
       plot('Signal', 'mean I/\u03c3', 'signal', [line('mean I/\u03c3', 'mean_i_over_sigma', 1)], { low: 0 })),
     table({ name: 'intensities', rows: [...a.shells, o], columns: [
       { name: 'resolution', value: s => s === o ? 'all' : range(s) },
-      { name: 'measured', numeric: true, value: s => s.measured },
-      { name: 'complete', numeric: true, value: s => s.completeness, text: s => percent(s.completeness) },
+      numeric('measured', s => s.measured),
+      numeric('complete', s => s.completeness, v => percent(v)),
       column('multiplicity', 'multiplicity', 1), column('mean I/\u03c3', 'mean_i_over_sigma', 1),
       column('CC\u00bd', 'cc_half', 3, 'of the intensities of two halves of the shots'),
       column('CC*', 'cc_star', 3, 'estimate of the correlation with the truth'), column('R_split', 'r_split', 3),
@@ -116,13 +116,13 @@ function findShot(shot) {
 function shotTable() {
   if (!many) return;
   const pair = (title, key, k, count) =>
-      ({ name: title, numeric: true, value: s => s[key][k], text: s => decimals(s[key][k], count) });
+      numeric(title, s => s[key][k], v => decimals(v, count));
   section('shots', 'Shots', 'shots',
     table({ name: 'shots', rows: data.shots.filter(s => s.used), most: 500,
       row: s => ({ 'data-shot': data.shots.indexOf(s), tabindex: -1 }), columns: [
-        { name: 'number', numeric: true, value: s => data.shots.indexOf(s) + 1 },
+        numeric('number', s => data.shots.indexOf(s) + 1),
         { name: 'image', value: s => s.name, text: s => make('span', { title: s.name }, fileName(s.name)) },
-        { name: 'boxes', numeric: true, value: s => s.shoeboxes }, pair('\u03c7\u00b2/dof at start', 'chi2_reduced', 0, 3),
+        numeric('boxes', s => s.shoeboxes), pair('\u03c7\u00b2/dof at start', 'chi2_reduced', 0, 3),
         pair('refined', 'chi2_reduced', 1, 3),
         pair('spots off at start (px)', 'centroid_rms', 0, 2), pair('spots off (px)', 'centroid_rms', 1, 2),
         pair('correlation', 'correlation', 1, 3),
