@@ -8,6 +8,7 @@
 #include "fit/report/value_with_error.h"
 #include "fit/intensities/outputs.h"
 
+#include <dualbragg/expert/fit_files.h>
 #include <dualbragg/fit_shots.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Images of a refined model: its spots alone, and its background. */
+#include <dualbragg/expert/image_arrays.h>
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"

@@ -10,6 +10,7 @@
 #include "cli/report.h"
 #include "base/context_internal.h"
 
+#include <dualbragg/expert/image_arrays.h>
 #include <dualbragg/expert/colour.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/picture_files.h>

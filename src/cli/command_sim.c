@@ -17,6 +17,7 @@
 #include "io/experiments/dxtbx.h"
 #include "io/nexus/nexus_write.h"
 
+#include <dualbragg/expert/image_arrays.h>
 #include <dualbragg/expert/colour.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/picture_files.h>

@@ -6,6 +6,7 @@
 #include "fit/synthetic_result.h"
 #include "support/every_allocation.h"
 
+#include <dualbragg/expert/fit_files.h>
 #include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/fit_shots.h>
 #include <stdio.h>

@@ -13,7 +13,6 @@
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/fit_config.h>
 #include <dualbragg/fit_orientation.h>
-#include <dualbragg/fit_outputs.h>
 #include <dualbragg/fit_panel_groups.h>
 #include <dualbragg/fit_parameter.h>
 #include <dualbragg/fit_result.h>

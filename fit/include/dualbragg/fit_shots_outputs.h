@@ -11,18 +11,6 @@
 extern "C" {
 #endif
 
-/** Writes the joint intensities as a merged MTZ file: IMEAN, I(+), I(-), F, F(+), F(-), their
- * SIG..., multiplicities N, and intensities of the two halves of the shots. DB_ERROR_UNSUPPORTED in
- * builds without gemmi.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param result with shared intensities (db_fit_settings.joint)
- * @return DB_OK; DB_ERROR_USAGE without such intensities; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is
- *     then left of the file */
-DB_API db_status db_fit_shots_write_mtz(db_context *context, const char *path,
-                                        const db_fit_shots_result *result);
-
 /** Writes the refined model of a shot, if the result has it, as a configuration for it alone
  * (FOLDER/NAME.yaml, read by db_fit_config_read) and as an experiment list (FOLDER/NAME.expt).
  *

@@ -12,16 +12,6 @@
 extern "C" {
 #endif
 
-/** Writes raw little-endian 32-bit floats without a header.
- *
- * @param context receives the message of a failure
- * @param path name of the file
- * @param pixels `count` values
- * @param count their number
- * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
-DB_API db_status db_write_float_image(db_context *context, const char *path, const float *pixels,
-                                      size_t count);
-
 /** Options of an SMV image besides scale and offset. All 0 (or no style at all): counts are
  * rounded, and no convention is stated. */
 typedef struct db_smv_style {

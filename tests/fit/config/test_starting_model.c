@@ -7,6 +7,7 @@
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 
+#include <dualbragg/expert/fit_files.h>
 #include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/experiment_geometry.h>

@@ -7,6 +7,7 @@
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 
+#include <dualbragg/expert/fit_files.h>
 #include <dualbragg/expert/modules.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/image_arrays.h>

@@ -9,6 +9,7 @@
 #include "fit/scratch_file.h"
 #include "fit/pixels/shoeboxes.h"
 
+#include <dualbragg/expert/fit_files.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <math.h>

@@ -6,6 +6,7 @@
 #include "fit/damaged_state.h"
 #include "fit/rendered_image.h"
 
+#include <dualbragg/expert/fit_files.h>
 #include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/fit_shots.h>
 #include <dualbragg/expert/fit_steps.h>

@@ -1,15 +1,50 @@
 /** @file
- * Parts of a result as files. */
+ * Results of a refinement as files, of one image and of many shots. All are written atomically. */
 #ifndef DUALBRAGG_EXPERT_FIT_FILES_H
 #define DUALBRAGG_EXPERT_FIT_FILES_H
 
-#include <dualbragg/fit_outputs.h>
+#include <dualbragg/fit_config.h>
+#include <dualbragg/fit_run.h>
 #include <dualbragg/fit_shots_outputs.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** Writes all results of one image or many shots as JSON (docs/reference/json.md).
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of the refinement
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_fit_write_json(db_context *context, const char *path,
+                                   const db_fit_config *config, const db_fit_shots_result *result);
+
+/** Writes an HTML page of a result, as one file.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of the refinement
+ * @param image measured image; NULL: of many shots, whose page has none
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_fit_write_html(db_context *context, const char *path,
+                                   const db_fit_config *config, const db_measured_image *image,
+                                   const db_fit_shots_result *result);
+
+/** Writes the refined model as a configuration that db_fit_config_read reads as a starting model.
+ * A model from an experiment list names a list with .expt in place
+ * of .yaml, which the caller writes beside it (db_write_expt).
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of the refinement
+ * @param result to write
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_fit_write_yaml(db_context *context, const char *path,
+                                   const db_fit_config *config, const db_fit_result *result);
 
 /** Renders the spots of a refined model on the whole detector, without background: each predicted
  * reflection with its own intensity (free), or all with the structure factors given (known).
@@ -71,6 +106,18 @@ DB_API db_status db_fit_write_table(db_context *context, const char *path,
 DB_API db_status db_fit_write_png(db_context *context, const char *path,
                                   const db_fit_config *config, const db_measured_image *image,
                                   const db_fit_result *result);
+
+/** Writes the joint intensities as a merged MTZ file: IMEAN, I(+), I(-), F, F(+), F(-), their
+ * SIG..., multiplicities N, and intensities of the two halves of the shots. DB_ERROR_UNSUPPORTED in
+ * builds without gemmi.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param result with shared intensities (db_fit_settings.joint)
+ * @return DB_OK; DB_ERROR_USAGE without such intensities; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is
+ *     then left of the file */
+DB_API db_status db_fit_shots_write_mtz(db_context *context, const char *path,
+                                        const db_fit_shots_result *result);
 
 /** Writes them as lines h k l F sigma(F) I sigma(I) multiplicity and I of the two halves.
  *

@@ -24,6 +24,16 @@ extern "C" {
 DB_API db_status db_read_image_or_floats(db_context *context, const char *path, int fast_pixels,
                                          int slow_pixels, db_measured_image *image);
 
+/** Writes raw little-endian 32-bit floats without a header.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param pixels `count` values
+ * @param count their number
+ * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
+DB_API db_status db_write_float_image(db_context *context, const char *path, const float *pixels,
+                                      size_t count);
+
 /** Reads raw little-endian 32-bit floats of a known shape (as db_write_float_image writes them).
  *
  * @param context receives the message of a failure
