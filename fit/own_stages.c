@@ -211,7 +211,7 @@ static db_status choose_parts(work *w, db_context *context) {
  * cost its peak is a tenth of it (fit/objective/stage_data.c); its sum they leave as it is. */
 static const double SHAPE_ERROR = 0.05;
 
-/* Shoeboxes of a shot, the strongest, in joint stages before that of the intensities, which has all. */
+/* The strongest shoeboxes of a shot that joint stages take before the stage of the intensities, which takes all. */
 enum { MOST_BEFORE = 200 };
 
 /* The pixels of a joint stage, and the objective that tells where it starts. */
@@ -242,7 +242,7 @@ static db_status open_stage(work *w, db_context *context, int stage, db_stage_da
     return status;
 }
 
-/* Puts the moments of spots for a joint stage into the store, likewise. */
+/* Puts the moments of spots for a joint stage into the store, as store_pixels does with pixels. */
 static db_status store_moments(work *w, db_context *context, int stage) {
     db_shots *const all = w->all;
     db_refinement *const r = &w->refinement;
@@ -362,7 +362,7 @@ static db_status do_segment(work *w, db_context *context, const void *what) {
 static const db_fit_test_kind by_many[3] = { DB_FIT_TEST_LATTICE, DB_FIT_TEST_ROWS,
                                              DB_FIT_TEST_SMALLER };
 
-/* Notes what the spots of a frame say, for those of its neighbours. */
+/* Notes how well the spots of a frame bear the model out, to be judged together with its neighbours'. */
 static void note_margins(const db_fit_verdict *verdict, int is_frame, db_shot_summary *summary) {
     int many = 0, all = 0;
     summary->judged = verdict->spots;

@@ -22,7 +22,7 @@ typedef struct db_array_tasks {
     size_t count;
 } db_array_tasks;
 
-/* Looks for those of a prefix; complains if there are none, some are missing, or there are two arrays. To be
+/* Looks for the checkpoints of a prefix; complains if there are none, some are missing, or there are two arrays. To be
  * cleared in any case. */
 db_status db_array_tasks_find(const char *prefix, db_array_tasks *tasks);
 void db_array_tasks_clear(db_array_tasks *tasks);

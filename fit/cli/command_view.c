@@ -264,7 +264,7 @@ static int is_given(const view_run *r, const char *flag) {
     return 0;
 }
 
-/* An orientation is that of a still as it stands, wherever the spindle was; as dualbragg fit has it. */
+/* The orientation holds for the still as it stands, at any angle of the spindle, as in dualbragg fit. */
 static void settle_phi(const view_run *r, db_setup *setup) {
     if (!setup->expt_file && !db_turns(setup->osc) && !is_given(r, "-phi")) setup->phi = 0;
 }

@@ -300,7 +300,7 @@ static void say_image(db_fit_log *log, const db_fit_config *config, const db_fit
     say_warnings(log, result);
 }
 
-/* Standard error of a parameter: its own, or that of the one it follows, which has the same value;
+/* Standard error of a parameter: its own, or the error of the one it follows, which has the same value;
  * NAN if fixed. */
 static double error_of(const db_fit_result *r, const db_fit_config *config,
                        db_parameter parameter) {

@@ -56,7 +56,7 @@ db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
     return config->found_cell ? db_found_cell_keep(context, config->found_cell, copy) : DB_OK;
 }
 
-/* Intensities that shots share are those of the reflections of a space group. */
+/* Shared intensities belong to the reflections of a space group: it must be given. */
 static db_status check_joint(const db_config_reader *reader, const db_yaml_node *node,
                              db_fit_config *config) {
     const char *const key = db_config_sections[DB_SECTION_INTENSITY].name;
@@ -105,7 +105,7 @@ static db_status take_intensity(const db_config_reader *reader, const db_yaml_no
     return DB_OK;
 }
 
-/* Frames are those of a list, and knots those of frames. */
+/* Frames need a list of shots, knots need frames. */
 static db_status check_series(const db_config_reader *reader, const db_yaml_node *root,
                               const db_fit_config *config) {
     const db_yaml_node *const shots = db_yaml_find(root, "shots");

@@ -180,7 +180,7 @@ static db_status store_number(const db_config_reader *reader, const char *sectio
     return DB_OK;
 }
 
-/* Whether a list may have so many numbers; what it leaves out is open. */
+/* May a list have `count` numbers? Those that it leaves out are open. */
 static int takes_as_many(const db_config_key *key, size_t count, void *base) {
     const size_t all = (size_t)key->is->count;
     if (count != all && !(key->is->fewest && count >= (size_t)key->is->fewest && count < all))

@@ -49,7 +49,7 @@ db_status db_config_take_section(const db_config_reader *reader, const char *nam
                                  void *base);
 
 /* The motion of a group of panels is called "quadrant_0:shift_fast", that of every group
- * "panel_groups:shift_fast". The latter have numbers above those of all quantities, by kind. */
+ * "panel_groups:shift_fast". Motions of every group have numbers above all quantities' numbers, by kind. */
 enum { DB_CONFIG_EVERY_GROUP = DB_FIT_MOST_PARAMETERS };
 
 /* The number of the parameter or motion of that name, which is the node's text or its key. Fails there

@@ -157,7 +157,7 @@ static void add_stage(db_fit_settings *settings, const char *name, db_settling s
 
 /* A displaced spot still overlaps its model if it is at low resolution, where displacements by
  * errors of orientation and cell are small, and if the model is wide. Until the model fits,
- * variances are those of the data: a model that is far off must not have its say in what counts. */
+ * variances come from measured counts: a model that is far off must not decide which pixels count. */
 void db_fit_settings_default_stages(db_fit_settings *settings) {
     settings->stage_count = 0;
     if (settings->intensity == DB_FIT_KNOWN) {

@@ -18,7 +18,7 @@ static inline db_status db_worker_context_create(const db_context *model, int th
     return db_context_set_device(*worker, db_context_device(model));
 }
 
-/* So many workers, each with so many threads. The list is to be destroyed, also after a failure. */
+/* Contexts of `count` workers with `threads` threads each. The list is to be destroyed, also after a failure. */
 static inline db_status db_worker_contexts_create(db_context *model, int count, int threads,
                                                   db_context ***workers) {
     *workers = calloc((size_t)count, sizeof **workers);

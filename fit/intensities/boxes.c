@@ -61,7 +61,8 @@ db_status db_intensity_rim(db_context *context, const db_experiment *experiment,
                                "expected a resolution");
 }
 
-/* Light of a partial reflection, of that of a whole one; turns: of one that a rotation takes through the sphere. */
+/* Light of a reflection as a part of the light that it has exactly on the Ewald sphere. turns: 1: a rotation takes it
+ * through the sphere. */
 static double light_of(const db_reflection *r, int turns) {
     return !turns && r->covariance[0] > 0 ? exp(-0.5 * r->apart * r->apart) : r->recorded;
 }

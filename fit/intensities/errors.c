@@ -37,7 +37,7 @@ static void add_deviations(const void *user, size_t shot, const db_reduced_equat
     }
 }
 
-/* Sums over all shots of a vector of so many doubles. */
+/* Sums over all shots of a vector of `size` doubles. */
 static db_status add_over(const db_intensity_minimum *m, unsigned groups, size_t size,
                           db_joint_adder add, double *total) {
     const db_joint_system *const s = m->system;
@@ -56,7 +56,7 @@ db_status db_intensity_fit_errors(const db_intensity_minimum *m, db_error_model 
                                       add_deviations, (double *)(void *)deviations);
     if (status == DB_OK) db_error_model_fit(deviations, errors);
     free(deviations);
-    /* Logarithms may differ in the last bit on other machines: all take those of one. */
+    /* Logarithms may differ in the last bit on other machines: all processes take the model of rank 0. */
     DB_TRY(status);
     return db_team_broadcast(&m->system->team, m->system->context, errors, sizeof *errors);
 }
@@ -102,9 +102,9 @@ static void add_pulls(const void *user, size_t shot, const db_reduced_equations 
     }
 }
 
-/* Variance of an intensity: what the scatter between shots says, and what the curvature says times
- * the mean misfit of its resolution, as if that were so many more shots. spread: how much more it is
- * because other quantities are refined beside it. */
+/* Variance of an intensity: the mean of two estimates, one by the scatter between shots, weighted with
+ * their number, and one by the curvature times the mean misfit of its resolution, which counts as `known`
+ * shots. spread: by what factor it is larger because other quantities are refined beside it. */
 static double variance_of(const db_joint_system *s, const scatter *sums, size_t h, int shell,
                           double spread) {
     const double known = 8, curvature = s->diagonal[h];

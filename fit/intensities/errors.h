@@ -1,4 +1,4 @@
-/* How far shots are from one another: error model, errors of intensities, halves. */
+/* Scatter between shots at the minimum: error model, errors of intensities, the two halves of the shots. */
 #ifndef DB_FIT_INTENSITIES_ERRORS_H
 #define DB_FIT_INTENSITIES_ERRORS_H
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room in rank 0 for those of all shots, by their numbers. */
+/* Room in rank 0 for the measurements of all shots, of which shot s has count[s]. */
 static db_status make_room(db_shots *all, const size_t *count, db_observations *o) {
     size_t sum = 0;
     for (size_t s = 0; s < all->count; s++) sum += count[s];

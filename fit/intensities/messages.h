@@ -1,5 +1,5 @@
-/* What processes tell each other in the stage of joint intensities, beside sums: what all shots say goes to
- * rank 0, which merges it; what it finds goes to all, or of single shots to the process that has them. */
+/* Messages between processes in the stage of joint intensities, beside sums: measurements of all shots go to rank 0,
+ * which merges them; its results go to all, results of single shots to the process that has the shot. */
 #ifndef DB_FIT_INTENSITIES_MESSAGES_H
 #define DB_FIT_INTENSITIES_MESSAGES_H
 
@@ -7,8 +7,8 @@
 #include "fit/intensities/restraint.h"
 #include "fit/shots/shots.h"
 
-/* Measurements of each process' shots become, in rank 0, those of all shots, shot by shot; the others have
- * none any more. A message has those of one shot. */
+/* Rank 0 gets the measurements of all processes' shots, shot by shot; the other processes keep none. A message has
+ * the measurements of one shot. */
 db_status db_intensity_bring(db_shots *all, db_observations *observations);
 
 /* All get the merged intensities and the error model that rank 0 has found; each the scales of its shots, and

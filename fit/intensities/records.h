@@ -26,8 +26,8 @@ void db_intensity_records_group(db_intensity_records *records);
 db_status db_intensity_records_read(void *records, size_t shot, int thread,
                                     db_reduced_equations *record);
 
-/* What each shot says by itself, the intensities of its records being these; NULL: 0, as in the first pass.
- * Rank 0 gets that of all shots, the others nothing. */
+/* The intensities that each shot measures by itself. value: intensities at which the records were made; NULL: 0, as in
+ * the first pass. Rank 0 gets the measurements of all shots, the others nothing. */
 db_status db_intensity_observe(db_intensity_records *records, const double *value,
                                db_observations *observations);
 

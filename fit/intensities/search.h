@@ -40,8 +40,8 @@ static inline size_t db_intensity_point_bytes(const db_intensity_search *search)
  * pushed against their bounds stay. */
 db_status db_intensity_take_equations(db_intensity_search *search);
 
-/* What a stage of joint intensities leaves after each pass that was accepted, so that a run which was
- * interrupted goes on there, to the same bits: what all shots share, and linearization and record of each shot. */
+/* The checkpoint of a stage of joint intensities after each pass that was accepted, from which an interrupted run goes on
+ * to the same bits: what all shots share, and linearization and record of each shot. */
 
 /* All processes call these. */
 db_status db_intensity_keep(db_intensity_search *search);

@@ -19,7 +19,7 @@ typedef struct db_intensity_pass {
     db_schur_order order;
     size_t most; /* quantities that may move a box */
     const db_asu_list *list;
-    int slot;  /* of the linearizations that are written; those of the other one are read */
+    int slot;  /* where linearizations are written, 0 or 1; the other slot is read */
     int first; /* 1: there is no record yet; intensities are 0, nothing is fitted, and weights are
                   those of the data; there are no linearizations */
     const double *intensity;   /* [reflections] of this pass */
@@ -32,9 +32,8 @@ typedef struct db_intensity_pass {
                                            on; NULL: as the shots index them */
     const double *diagonal; /* [reflections] sum over shots of the curvature by an intensity */
     const db_error_model *errors;
-    double *loss; /* [shots] receives that of the pass */
-    double *
-        base; /* [shots] and that of the linearizations that were read, with the weights of the pass */
+    double *loss; /* [shots] receives the losses of the pass */
+    double *base; /* [shots] receives the losses of the linearizations that were read, with the weights of the pass */
 } db_intensity_pass;
 
 /* Works on shots (db_shot_work), user being the pass. Renders a shot and fits its own quantities,
@@ -86,8 +85,8 @@ typedef struct db_measured_box {
 /* The weight of a box, given the mean of its reflection. */
 float db_intensity_weight(const db_error_model *errors, const db_measured_box *box, double mean);
 
-/* What single boxes say: intensity and variance by the noise of pixels; 0: nothing. before: the
- * intensity of the record. */
+/* Intensity of a box alone, with its variance by the noise of pixels; returns 0 if it measures nothing. before: the
+ * intensity at which the record was made. */
 static inline int db_intensity_box(const db_reduced_equations *record, size_t b, double before,
                                    double *intensity, double *variance) {
     const double curvature = (double)record->curvature[b], trust = (double)record->trust[b];

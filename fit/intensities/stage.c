@@ -151,7 +151,7 @@ static db_status compare_losses(db_intensity_search *w, db_intensity_totals *tot
     return DB_OK;
 }
 
-/* The trial becomes the best point, and its sums those of the equations. */
+/* The trial becomes the best point, and the equations are made of its sums. */
 static db_status accept_trial(db_intensity_search *w, const db_intensity_totals *totals) {
     db_shots *const all = w->all;
     const size_t n = reflections_of(w), local = w->pass.order.local * sizeof(double);
@@ -170,7 +170,7 @@ static db_status accept_trial(db_intensity_search *w, const db_intensity_totals 
     return DB_OK;
 }
 
-/* What has been rendered is what counts from now on. */
+/* The linearizations of the last pass replace the ones before. */
 static db_status keep_linearizations(db_intensity_search *w, const db_intensity_totals *totals) {
     w->pass.slot = !w->pass.slot;
     set_point(w, w->rendered, w->trial);
@@ -294,7 +294,7 @@ static db_status search_intensities(db_intensity_search *w, db_stage_result *end
     }
 }
 
-/* Intensities are 0 in the first pass, which gives those of single shots. */
+/* In the first pass all intensities are 0; it gives the intensities that single shots measure. */
 static db_status start_from_shots(db_intensity_search *w) {
     w->pass.first = 1;
     DB_TRY(run_pass(w, "intensities of single shots"));
@@ -370,7 +370,7 @@ static db_status conclude_stage(db_intensity_search *w, db_fit_shots_result *res
     return DB_OK;
 }
 
-/* An orientation of the crystal becomes that of its other indexing. */
+/* Changes an orientation of the crystal to another way of indexing. */
 static db_status turn_orientation(const db_shots *all, const db_indexing *way,
                                   const db_crystal *crystal, double orientation[9]) {
     db_crystal turned = *crystal;
@@ -380,7 +380,7 @@ static db_status turn_orientation(const db_shots *all, const db_indexing *way,
     return status;
 }
 
-/* Models of shots whose indices have been changed are indexed so, too. */
+/* Changes the models of shots that have been reindexed. */
 static db_status turn_models(const db_intensity_search *w) {
     db_shots *const all = w->all;
     const db_indexing_result *const indexing = w->pass.indexing;

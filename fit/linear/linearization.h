@@ -1,4 +1,4 @@
-/* What the boxes of a shot say around the point where it was rendered, each with weight 1.
+/* The losses of a shot's boxes to second order around the point where it was rendered, each with weight 1.
  *
  * The loss of a box, its background at its best, is to second order in changes x of its intensity
  * and z of the quantities that move it
@@ -38,12 +38,12 @@ size_t db_linearization_size(size_t count, size_t local, size_t shared, size_t m
 db_linearization db_linearization_in(size_t count, size_t local, size_t shared, size_t most,
                                      void *memory);
 
-/* Are its numbers of reflections and quantities below these, as of one that comes from a file they may not be? meets:
- * shared quantities that may move a box. */
+/* Are all its numbers of reflections and quantities in range? They may not be if it comes from a file. meets: shared
+ * quantities that may move a box. */
 int db_linearization_is_sound(const db_linearization *linearization, size_t reflections,
                               size_t meets);
 
-/* A point near that of the linearization. */
+/* A point near the one of the linearization. */
 typedef struct db_linearization_point {
     const double *intensity; /* of all reflections */
     const double *local, *shared;

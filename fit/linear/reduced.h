@@ -1,4 +1,4 @@
-/* What a shot says of the intensities that it shows and of what shots share, near where both are.
+/* The equations of a shot for the intensities of its boxes and for shared quantities, its own quantities eliminated.
  *
  * Its loss, to second order in changes x of the intensities of its boxes, y of its own (local)
  * quantities and g of the shared ones, is
@@ -49,7 +49,7 @@ db_reduced_equations db_reduced_in(size_t count, size_t local, size_t shared, si
 /* As db_linearization_is_sound. */
 int db_reduced_is_sound(const db_reduced_equations *record, size_t reflections);
 
-/* What is known of all quantities before the local ones are eliminated; halves of derivatives. */
+/* The equations of all quantities before the local ones are eliminated; halves of derivatives. */
 typedef struct db_normal_equations {
     const double *gradient;    /* [local + shared]: e, c */
     const double *normal;      /* [local + shared][local + shared], symmetric: M, B, G */

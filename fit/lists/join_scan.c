@@ -1,4 +1,4 @@
-/* Frames that turn are refined one by one; their list is that of the scan. */
+/* Joins the experiment lists of frames that were refined one by one to the list of their scan. */
 #include "fit/lists/join_scan.h"
 
 #include "base/vector.h"

@@ -185,7 +185,7 @@ static db_status add_named(db_context *context, const db_text *text, char *name,
     return DB_OK;
 }
 
-/* Settings of a line are those of all its shots. */
+/* Settings of a line hold for all its shots. */
 static db_status set_all(db_context *context, const db_text *text, char *word, size_t first,
                          db_fit_shot_list *list) {
     if (first == list->count) return DB_OK;

@@ -45,7 +45,7 @@ static double likelihood_of_kind(const db_shot_ways *r, size_t s, size_t w) {
     return sum;
 }
 
-/* Measurements of all shots in use: a way for each of so many kinds, with sums of its own, and one
+/* Measurements of all shots in use: a way for each kind, with sums of its own, and one
  * for none. */
 static db_status take_measurements(const kinds_work *w, int kinds, db_shot_ways *r) {
     const size_t n = (size_t)kinds + 1;
@@ -167,7 +167,7 @@ static void sum_kinds(const kinds_work *w, db_shot_ways *r) {
     }
 }
 
-/* Takes a kind off the list; its shots become those of another, or of none (-1). */
+/* Takes a kind off the list; its shots go to another kind, or to none (-1). */
 static void drop_kind(kinds_work *w, int kind, int to) {
     w->count--;
     for (size_t s = 0; s < w->observations->shots; s++)

@@ -21,7 +21,7 @@ typedef struct db_crystal_kinds {
 
 /* Finds groups of shots (three or more) whose intensities agree within the group, and not with those
  * of other groups (docs/theory/merging.md, Crystals); excludes those that are not of the
- * largest group, or of that which agrees with the reference. Indices are those of one way of
+ * largest group, or of the group which agrees with the reference. Indices follow one way of
  * indexing. Shots without light are excluded, too. reference: [list->count] intensities, NAN
  * where there is none; or NULL. */
 db_status db_find_other_crystals(db_context *context, const db_asu_list *list,

@@ -46,7 +46,7 @@ db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               db_observations *observations, db_scaling *scaling,
                               db_indexing_result *result, db_crystal_kinds *kinds);
 
-/* The ways of the lattice, and room for so many shots, of none of which anything is known. */
+/* The ways of the lattice, and room for `shots` shots, whose ways are not known yet. */
 db_status db_indexing_result_make(db_context *context, const db_asu_list *list, size_t shots,
                                   db_indexing_result *result);
 void db_indexing_result_clear(db_indexing_result *result);

@@ -25,8 +25,8 @@ static inline void db_likeness_add(db_likeness *c, double a, double a_variance, 
 
 /* The correlation, 0 without pairs, and its standard error. */
 static inline double db_likeness_value(const db_likeness *c, double *error) {
-    const double n = c->n, least = 0.2, /* variances of either side are taken to be at least this */
-        xx = fmax(least, n > 0 ? c->xx / n - c->x * c->x / (n * n) : 0),
+    const double least = 0.2; /* variance of either list: with less the correlation means nothing */
+    const double n = c->n, xx = fmax(least, n > 0 ? c->xx / n - c->x * c->x / (n * n) : 0),
                  yy = fmax(least, n > 0 ? c->yy / n - c->y * c->y / (n * n) : 0);
     *error = n > 0 ? 1 / sqrt(n) : INFINITY;
     return n > 0 ? fmax(-1, fmin(1, (c->xy / n - c->x * c->y / (n * n)) / sqrt(xx * yy))) : 0;

@@ -57,7 +57,7 @@ typedef struct db_merged {
 db_status db_merged_make(db_context *context, size_t count, db_merged *merged);
 void db_merged_clear(db_merged *merged);
 
-/* Room for so many measurements of so many shots, first[] all 0. */
+/* Room for `count` measurements of `shots` shots, first[] all 0. */
 db_status db_observations_make(db_context *context, size_t shots, size_t count,
                                db_observations *observations);
 void db_observations_clear(db_observations *observations);

@@ -42,7 +42,7 @@ static int look_at_mates(const db_scaling_work *w, uint32_t first, mates *m) {
 }
 
 /* Variance of half differences, over the squared mean intensity of their resolution. It only weighs
- * differences, and is that of well measured ones at least. */
+ * differences, and is at least the value of well measured ones. */
 static double find_spread(const db_scaling_work *w) {
     const double least = 1e-4;
     double sum = 0, weights = 0;

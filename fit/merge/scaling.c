@@ -69,7 +69,7 @@ static void step_scale(const db_scaling_work *w, size_t s) {
     shot->b += part * b;
 }
 
-/* All scales times one factor, and all B plus one, so that their means are those of the gauge; the
+/* Multiplies all scales by one factor and adds one number to all B, so that their means are fixed; the
  * sums follow. */
 static void end_normalized(db_scaling_work *w) {
     double log_k = 0, b = 0, count = 0;

@@ -48,7 +48,7 @@ static double expected_at(const means_work *w, const db_observation *o) {
     return w->mean[shell] * w->list->epsilon[o->reflection];
 }
 
-/* Mean of a shot's intensities, none counted as more than so many times their median. */
+/* Mean of a shot's intensities, each counted as at most a multiple of their median. */
 static double rough_mean(const means_work *w, size_t s, double *room) {
     size_t count = 0;
     double sum = 0;
@@ -124,7 +124,7 @@ static void scale_shot(const means_work *w, size_t s, double *error) {
     if (weight > 0) shot->scale = fmax(sum / weight, 0.1 * shot->scale);
 }
 
-/* A scale that is no larger than its error is that of noise. */
+/* A scale that is no larger than its error is noise. */
 static void exclude_dark(const means_work *w) {
     for (size_t s = 0; s < w->observations->shots; s++) {
         db_shot_scale *const shot = &w->scaling->shot[s];

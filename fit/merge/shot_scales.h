@@ -52,7 +52,7 @@ typedef struct db_scaling {
     int iterations;
 } db_scaling;
 
-/* Room for so many shots, none excluded. */
+/* Room for a number of shots, none excluded. */
 db_status db_scaling_make(db_context *context, size_t shots, db_scaling *scaling);
 void db_scaling_clear(db_scaling *scaling);
 

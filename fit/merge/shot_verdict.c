@@ -1,4 +1,4 @@
-/* Shots whose intensities are not those of the others. */
+/* Excludes shots whose intensities disagree with the intensities of the other shots. */
 #include "base/context_internal.h"
 #include "base/quantile.h"
 #include "fit/merge/scaling_work.h"

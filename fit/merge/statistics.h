@@ -68,7 +68,7 @@ void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
 
 /* Mean intensities of shells of resolution, whatever a few uncertain ones are. */
 
-/* Are intensities those of a reference? */
+/* Do intensities agree with a reference? */
 
 typedef struct db_reference_agreement {
     double

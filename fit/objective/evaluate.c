@@ -29,7 +29,7 @@ static db_status solve_first(db_objective *objective) {
     return status;
 }
 
-/* Adds a block's sums to those of all. J, if blocks share it, is the unknown after the variables.
+/* Adds a block's sums to the sums of all. J, if blocks share it, is the unknown after the variables.
  */
 static void add_block(db_objective *objective, size_t b, db_objective_depth depth) {
     const size_t count = objective->variables.count, rows = count + 1;
@@ -168,7 +168,7 @@ db_status db_objective_solve(db_objective *objective) {
     return DB_OK;
 }
 
-/* Image, coefficients and sums: in one round if each block has its best coefficients whatever those of the others are, and
+/* Image, coefficients and sums: in one round if the best coefficients of blocks do not depend on each other, and
  * has a start. */
 static db_status run(db_objective *objective, db_objective_depth depth) {
     const int shared = objective->rule == DB_INTENSITY_SHARED;

@@ -100,7 +100,7 @@ void db_objective_restart(db_objective *objective);
 /* A block as the functions of block.h take it, under the model of the last evaluation. */
 db_block db_objective_block(const db_objective *objective, size_t block);
 
-/* Coefficients of a block's background that the settings refine: the first so many of b0, b1, b2. */
+/* How many coefficients of a block's background the settings refine: the first ones of b0, b1, b2. */
 int db_plane_terms(const db_fit_settings *settings);
 /* 1: the blocks' local background is fixed, and what is refined comes on top. */
 int db_background_is_fixed(const db_fit_settings *settings, int holds_light);

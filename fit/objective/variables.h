@@ -14,8 +14,9 @@
 #include "loss/block.h"
 
 typedef struct db_variables {
-    size_t count;       /* quantities */
-    size_t table_count; /* the first so many move parameters of the table, column k with quantity k;
+    size_t count; /* quantities */
+    size_t
+        table_count; /* the first table_count ones move parameters of the table, column k with quantity k;
                            the others groups of panels */
     size_t index[DB_FIT_MOST_PARAMETERS]; /* of each among the settings' parameters */
     double start[DB_FIT_MOST_PARAMETERS];

@@ -14,7 +14,7 @@ enum { SQUARE = DB_NOISE_SQUARE, APART = DB_NOISE_APART, PASSES = 8, ENOUGH = DB
 static const double CLIP = 4;       /* standard deviations: beyond are spots */
 static const double UNLIKE = 0.15;  /* of the variance; photons' own scatter is 0.03 to 0.06 */
 static const double CERTAIN = 5;    /* standard errors */
-static const double LEAST_PART = 4; /* of a square's pixels that must be trusted: one in so many */
+static const double LEAST_PART = 4; /* one of this many pixels of a square must be trusted */
 
 typedef struct square {
     double mean, variance; /* of the background; NAN: too few pixels */
@@ -170,7 +170,7 @@ static int is_unlike(const grid *grids, size_t count, double gain, double readou
     return 2 * off > all;
 }
 
-/* Level of a square; afterwards in place of its mean. Squares without pixels have that of their
+/* Replaces the mean of a square by its level. Squares without pixels get the level of their
  * panel. Returns 0 for a panel without any. */
 static int level(const db_fit_settings *settings, grid *g) {
     const double readout = settings->readout_noise * settings->readout_noise;

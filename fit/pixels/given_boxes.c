@@ -49,7 +49,7 @@ int db_given_boxes_half_width(const db_fit_spots *boxes) {
     return half_width;
 }
 
-/* First pixel of a square around pixels from..to, on a panel of so many. */
+/* First pixel of a square around pixels from..to, on a panel of `pixels` pixels. */
 static int first_pixel(int from, int to, int half_width, int pixels) {
     const int first = (from + to) / 2 - half_width, last = pixels - (2 * half_width + 1);
     return first > last ? last : first < 0 ? 0 : first;

@@ -15,7 +15,7 @@ db_status db_given_boxes_assign(db_context *context, const db_fit_spots *boxes,
 /* Half the width (pixels) of squares that hold the largest of them. */
 int db_given_boxes_half_width(const db_fit_spots *boxes);
 
-/* Square of pixels around a box, moved to be on a panel of so many pixels. */
+/* Square of pixels around a box, moved to be on a panel of these sizes. */
 db_region db_given_box_region(const db_fit_spot *box, int half_width, const int pixels[2]);
 
 /* Clears what of the square lies outside the box; returns whether anything is left. */

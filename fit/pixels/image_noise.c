@@ -1,4 +1,4 @@
-/* Compares the scatter of neighbouring pixels, square by square, with that of photons. */
+/* Compares the scatter of neighbouring pixels, square by square, with the scatter of photons. */
 #include "fit/pixels/image_noise.h"
 
 #include "base/context_internal.h"

@@ -74,7 +74,7 @@ void db_observed_spots_clear(db_observed_spots *spots) {
     *spots = (db_observed_spots){ 0, NULL };
 }
 
-/* Groups of touching strong pixels with several summits, as so many spots.
+/* Groups of touching strong pixels with several summits: each summit becomes a spot.
  *
  * Pixels of a group are taken from the brightest down. One that touches none taken before is a
  * summit; any other goes to the summit of its brightest neighbour. Where two summits meet, the pixel

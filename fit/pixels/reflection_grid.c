@@ -101,7 +101,7 @@ typedef struct corners {
     double start, end, top, bottom;
 } corners;
 
-/* Takes away the pixels on the other reflection's side of the perpendicular bisector, in so many rows.
+/* Takes away the pixels on the other reflection's side of the perpendicular bisector, in `rows` rows.
  * half: of the square of the step to it; along: the most that the step's first component brings any
  * pixel towards it. */
 static void cut_off(const double step[2], double half, double along, const corners *c, int count,

@@ -74,7 +74,8 @@ typedef struct db_agreement {
     double tried;       /* ln of how many lattices beside its turns were tried */
 } db_agreement;
 
-/* Of a pose, within so many tolerances of an angle (degree). near: 1 for spots that are, and else 0; may be NULL. */
+/* Of a pose: a spot agrees within `times` its tolerance, with an error of `angle` degree. near: 1 for spots that agree,
+ * else 0; may be NULL. */
 db_agreement db_search_agreement(const db_search_lattice *lattice, const db_search_pose *pose,
                                  double times, double angle, const db_search_spot *spots,
                                  size_t count, unsigned char *near);

@@ -15,7 +15,7 @@ db_status db_search_run(db_search *search, double *value, int *at_bound, db_stag
 void db_search_clear(db_search *search);
 
 /* Is an unknown at a bound (-1: the lower, 1: the upper one)? At one that the user chose only if the slope pushes outward;
- * at a physical one always: there, as for a mosaic spread of 0, the slope may be that of another parameter. */
+ * at a physical one always: at a mosaic spread of 0, for example, the slope may come from another parameter. */
 int db_stage_bound_of(const db_unknowns *unknowns, size_t i, double value, double slope);
 
 /* Is a quantity held by a bound that was chosen, not by a physical one as a spread's 0? text: says so. */

@@ -19,8 +19,8 @@
 #include <string.h>
 
 enum { MOST = 400 }; /* strongest spots, which count */
-static const double least_indexed = 0.85,
-                    most_misfit = 1.25; /* of those of the triclinic lattice, of a symmetry */
+/* What spots do not tell from the triclinic lattice: part of its indexed spots, multiple of its misfit. */
+static const double least_indexed = 0.85, most_misfit = 1.25;
 
 static const db_cell_ties *ties_of(const char *symbol, const double cell[6]) {
     return db_cell_ties_of(*symbol == 'm' ? "P 1 2 1" : symbol, cell);

@@ -17,7 +17,7 @@
 
 enum {
     MOST = 400,       /* strongest spots, which count */
-    MOST_WIDE = 4000, /* likewise, if hot or ice spots may be the strongest */
+    MOST_WIDE = 4000, /* spots that are used if hot pixels or ice may be the strongest */
     FEWEST = 5
 };
 /* How far the scale (relative) and the beam's centre (pixels) may be off where they are refined. */
@@ -27,7 +27,7 @@ static const double wide_scale = 0.03, wide_beam = 10;
  * or a layer of nodes. */
 static const double least_part = 0.1;
 
-/* A lattice that is nearer to another than so many tolerances is a part of it. */
+/* A lattice that is nearer to another than this multiple of the tolerance is a part of it. */
 static const double beside = 2;
 
 /* Turns the crystal on its goniometer, which stands in the middle of its range: converts a turn in

@@ -1,4 +1,4 @@
-/* Finding the orientation of another crystal than that of a model. */
+/* Finds the orientation of another crystal beside the model's. */
 #ifndef DB_FIT_SEARCH_FIND_ORIENTATION_H
 #define DB_FIT_SEARCH_FIND_ORIENTATION_H
 

@@ -21,7 +21,7 @@ typedef struct db_lm_problem {
     const double *longest; /* of a step, per unknown */
     double degrees;        /* of freedom: loss/degrees, if above 1, scales the errors */
     double tolerance;      /* converged: a free step promises no larger relative decrease, */
-    double step;           /* or is no longer than so many standard errors */
+    double step;           /* or is no longer than this (standard errors) */
     int most_evaluations;
 } db_lm_problem;
 

@@ -29,7 +29,7 @@ typedef struct db_moments {
     double held_out;  /* loss of spots that are */
 } db_moments;
 
-/* Room for so many spots; there are none yet. Borrows the model's lists and the variables. */
+/* Room for `count` spots; there are none yet. Borrows the model's lists and the variables. */
 db_status db_moments_allocate(db_context *context, const db_experiment *experiment, size_t count,
                               const db_variables *variables, double blur, db_moments *moments);
 

@@ -18,7 +18,7 @@ enum {
     TURNS = 4          /* of a refinement at each tolerance */
 };
 static const double degree = 3.14159265358979323846 / 180;
-static const double first_angle = 0.8; /* degree: a candidate's error, and that of the spots */
+static const double first_angle = 0.8; /* degree: error of a candidate and of the spots together */
 static const double last_angle = 0.3;  /* degree: mosaic spread and what is left of that error */
 static const double most_work = 3e9;   /* operations, roughly: some seconds; of an effort of 1 */
 
@@ -228,7 +228,7 @@ static void choose(search *s, double turn[9], db_agreement *agreement) {
     }
 }
 
-/* Where the spots are those of several crystals none has half of them. One is good enough if it has
+/* Where several crystals share the spots none has half of them. One is good enough if it has
  * nearly its share, was the best before, and a round with twice as many pairs has found no better
  * one. */
 static int is_still_best(const search *s, const db_agreement *before, const db_agreement *now) {

@@ -152,7 +152,7 @@ static size_t position_of(const db_fit_estimates *found, db_parameter p) {
     return i;
 }
 
-/* Known intensities: while a stage does not refine the scale, the scale is that of the total
+/* Known intensities: while a stage does not refine the scale, it follows from the total
  * intensity. This works even where calculated and measured spots do not overlap; least squares
  * would then give a scale near 0. */
 static db_status match_total(db_refinement *r, int number, const db_stage_data *taken) {

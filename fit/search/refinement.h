@@ -13,14 +13,14 @@ typedef db_status db_lattice_check(db_context *context, const db_experiment *mod
 typedef struct db_refinement {
     db_context *context;
     db_fit_data data;
-    db_fit_settings *own; /* those of the data, to be changed where parameters are not earned */
+    db_fit_settings *own; /* the settings of the data, changed where parameters are not earned */
     db_fit_course course;
     db_fit_result *result;          /* its experiment is the model so far */
     db_panel_placement placement;   /* of groups of panels in that model; owned */
     db_crystal given;               /* the crystal of the start */
     db_lattice_check *check;        /* before the first stage that data have to earn; NULL: none */
     const db_prediction *predicted; /* what the start predicts, borrowed; NULL: not known */
-    int scaled; /* 1: the scale is already that of the total intensity in the next stage's data */
+    int scaled; /* 1: the scale already fits the total intensity of the next stage's data */
 } db_refinement;
 
 /* The result's model becomes a copy of the start, with ties kept. The result is zeroed before. */

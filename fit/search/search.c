@@ -1,4 +1,4 @@
-/* Evaluations of a search: with priors, recorded, the best of them kept; those of an interrupted run repeated. */
+/* Evaluates for a search: adds priors, records, keeps the best point, repeats the evaluations of an interrupted run. */
 #include "fit/search/search.h"
 
 #include "base/context_internal.h"

@@ -13,7 +13,7 @@ typedef struct db_search_log {
     int started;                  /* 1: there is a best point from before */
     double degrees;               /* of freedom, when the search began */
     size_t history;               /* entries of the history before it */
-    size_t unknowns, count, room; /* room: for so many rows */
+    size_t unknowns, count, room; /* of each row; rows; rows for which there is room */
     double *from;                 /* [unknowns] the values that it began with; owned */
     double *row;                  /* [count][db_search_log_width]; owned */
 } db_search_log;
@@ -22,7 +22,7 @@ typedef struct db_search_log {
 static inline size_t db_search_log_width(size_t unknowns) {
     return 2 + 2 * unknowns + unknowns * unknowns;
 }
-/* Room for rows of so many unknowns; those that are there stay if they have as many. */
+/* Room for `rows` rows of `unknowns` unknowns; rows that are there stay if they have as many unknowns. */
 db_status db_search_log_reserve(db_context *context, db_search_log *log, size_t unknowns,
                                 size_t rows);
 void db_search_log_clear(db_search_log *log);

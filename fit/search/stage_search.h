@@ -18,7 +18,7 @@ typedef struct db_fit_course {
     size_t count, room;
 } db_fit_course;
 
-/* Makes room for so many more evaluations, so that none allocates memory. */
+/* Makes room for a number of further evaluations, so that none allocates memory. */
 db_status db_fit_course_reserve(db_context *context, db_fit_course *course, size_t evaluations);
 
 /* A new entry, like this one but for its list of values, which is to be filled; NULL: there is no room. */
@@ -66,7 +66,7 @@ int db_unknown_held(const db_unknowns *unknowns, size_t i, double value, double 
  * Gives the distance of the farthest block from the direct beam (pixels); 0: there is no block. */
 db_status db_farthest_block(const db_objective *objective, double *pixels);
 
-/* The longest step of a parameter, in its unit, that keeps to this for spots within so many pixels
+/* The longest step of a parameter, in its unit, that keeps to this for spots within `farthest` pixels
  * of the beam; at most `most`. */
 double db_longest_step(const db_objective *objective, const db_fit_parameter *parameter,
                        double farthest, double most);

@@ -9,7 +9,7 @@
  * = x + 1, as in Roberts, The unreasonable effectiveness of quasirandom sequences, 2018). */
 void db_starts_turn(const db_fit_starts *starts, int number, double turn[3]);
 
-/* Runs the first so many stages of a refinement that has begun: a short first stage from each of several
+/* Runs the stages before number `to` of a refinement that has begun: a short first stage from each of several
  * starts, each on one thread; then all of these stages from the best ones until one is good enough. The
  * refinement ends at the best of those, and *end is its last stage's; its result lists the others. */
 db_status db_starts_run(db_refinement *r, const db_experiment *start, int stages,

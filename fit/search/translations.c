@@ -58,7 +58,7 @@ static void inertia(const db_search_spot *spots, size_t count, double axes[9]) {
     db_transpose(vectors, axes);
 }
 
-/* Along the axes; the extents of so many spots, and what a grid needs for them. */
+/* Along the axes: the extent of the spots, and the steps that a grid needs for it. */
 static double lay(grid *g, size_t count) {
     double least[3], most[3], points = 1;
     for (int i = 0; i < 3; i++) least[i] = INFINITY, most[i] = -INFINITY;

@@ -13,7 +13,7 @@
 
 _Static_assert(sizeof((db_block_head *)NULL)->digest >= DB_MD5_TEXT_SIZE, "a digest has room");
 
-/* Room for so many more bytes. */
+/* Room for further bytes. */
 static int grow(db_pieces *p, size_t bytes) {
     if (p->room - p->count >= bytes) return 1;
     const size_t room = 2 * p->room + bytes;

@@ -32,10 +32,10 @@ typedef struct db_block_head {
 void db_block_begin(db_pieces *block);
 void db_block_end(db_pieces *block, const char *name, db_block_head of);
 
-/* The head of the block at the beginning of so many bytes; 0: there is none, or the block is cut off. */
+/* The head of the block with which `bytes` begins; 0: there is none, or the block is cut off. */
 int db_block_head_in(const char *bytes, size_t size, db_block_head *head);
 
-/* The pieces of a whole block of so many bytes, if it has that name; 0: it is damaged, or another one. */
+/* The pieces of a whole block of `size` bytes, if it has that name; 0: it is damaged, or another one. */
 int db_block_open(char *block, size_t size, const char *name, db_pieces *pieces);
 
 db_status db_block_is_damaged(db_context *context, const char *path);

@@ -17,13 +17,13 @@ db_status db_checkpoint_begin(db_shots *all);
 /* Writes the state of all shots anew, in a stage (NULL: between stages). All processes call it. */
 db_status db_checkpoint_keep(db_shots *all, const db_stage_state *state);
 
-/* Has the run that goes on been interrupted in this stage? */
+/* Was the run that is resumed interrupted in this stage? */
 int db_checkpoint_is_in(const db_shots *all, int stage);
 
-/* What the stage knew, once all shots of this process are there. */
+/* Reads back the state of the stage, once all shots of this process are there. */
 db_status db_checkpoint_take_up(db_shots *all, const db_stage_state *state);
 
-/* Evaluations of the search of a stage with so many unknowns, as a part of what the stage knows. */
+/* Writes or reads the evaluations of a stage's search, as a part of the stage's state. */
 db_status db_checkpoint_move_log(db_shots *all, int stage, size_t unknowns, db_search_log *log,
                                  db_pieces *pieces);
 

@@ -24,7 +24,7 @@ typedef struct db_record_place {
     int stage, used;
 } db_record_place;
 
-/* What a stage of many shots knows beside the records of the shots; its functions write it, or read it. */
+/* The state of a stage of many shots beside the shots' records; the functions write it, or read it. */
 typedef struct db_stage_state {
     const char *name; /* of its block */
     int stage;
@@ -65,17 +65,16 @@ db_status db_parts_index(db_shots *all);
 /* Have all shots of a task done what they do by themselves? path: of its checkpoint. */
 db_status db_parts_check_task(const db_shots *all, const char *path, int task, int tasks);
 
-/* Appends what has been found of a shot. By any thread. */
+/* Appends the record of a shot. By any thread. */
 db_status db_checkpoint_note(db_shots *all, db_context *context, size_t shot);
 
-/* What the state says of a shot: the next stage that it has to do, and whether it is in use; before it is
- * begun. */
+/* The next stage of a shot by the state, and whether it is in use; for shots that are not begun yet. */
 int db_checkpoint_stage(const db_shots *all, size_t shot, int *used);
 
-/* The record of a shot, if there is one, becomes what is known of it. */
+/* Restores a shot from its record, if there is one. */
 db_status db_checkpoint_take(db_shots *all, db_context *context, size_t shot);
 
-/* What a stage knew of a shot, from behind its record. */
+/* Reads the stage's state of a shot, which stands behind its record. */
 db_status db_parts_take_state(db_shots *all, size_t shot, const db_stage_state *state);
 
 #endif

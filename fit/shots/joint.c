@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is counted beside the sums: shots in use, their degrees of freedom, shots excluded. */
+/* Counts beside the sums: shots in use, their degrees of freedom, shots excluded. */
 enum { USED, DEGREES, LOST, COUNTS };
 
 /* The state of a joint stage. */
@@ -98,7 +98,7 @@ static void count_shot(const db_shot_summary *summary, double counts[COUNTS]) {
     if (summary->used) counts[DEGREES] += summary->degrees;
 }
 
-/* Adds what a shot says of the unknowns, its local quantities at their best, to sums. */
+/* Adds a shot's part of the reduced equations, its local quantities at their best, to sums. */
 static db_status reduce_shot(const joint *j, db_context *context, size_t shot, db_open_shot *open,
                              double *sum) {
     const db_schur_order *const order = &j->links.order;
@@ -182,7 +182,7 @@ static int record_joint(void *user, const double *x, const db_fit_history *now) 
     return 0;
 }
 
-/* The trial points become the best ones. */
+/* Copies the trial points of shots to their best points. */
 static void keep_trials(joint *j) {
     db_shots *const all = j->all;
     for (size_t i = 0; i < all->count; i++) {
@@ -221,7 +221,7 @@ static db_status keep_best(void *user) {
 
 static double degrees(const joint *j) { return j->all->degrees - (double)j->links.unknowns; }
 
-/* What the unknowns begin with, into value, and the intensities of a series, by the shots in use. All processes call
+/* Starting values of the unknowns, into value, and of a series' intensities, by the shots in use. All processes call
  * it. */
 static db_status begin_unknowns(joint *j, double *value) {
     db_shots *const all = j->all;
@@ -274,7 +274,7 @@ static db_status prepare_joint(joint *j) {
     return db_search_prepare(&j->search);
 }
 
-/* What is told of a shot: of its linked quantities, and of unknowns that are not all shots'. */
+/* Stores which of a shot's linked quantities are at a bound, and its part of the unknowns that not all shots share. */
 static void tell_shot(const joint *j, size_t shot) {
     db_shots *const all = j->all;
     for (size_t l = 0; l < j->links.order.shared; l++) {
@@ -412,7 +412,7 @@ static db_status move_model(db_shots *all, const target *to, db_context *context
     return tell_bounds(all, order, context, shot, variables);
 }
 
-/* The values of a shot become those of its best point. */
+/* Moves the model of a shot to its best point. */
 static db_status store_shot(db_shots *all, db_context *context, size_t shot, void *user,
                             double *sum) {
     (void)sum;

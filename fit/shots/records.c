@@ -61,7 +61,7 @@ static void unpack(db_shots *all, size_t count, db_pieces message) {
     }
 }
 
-/* Messages are a count and so many records; the last count is 0. */
+/* A message is a count, then that number of records; the last count is 0. */
 static db_status send_all(db_shots *all, db_pieces message) {
     const size_t size = record_size(all);
     for (size_t from = 0;;) {

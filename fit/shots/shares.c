@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The counter of the team says how many runs have been taken; so much more: the run is cancelled. */
+/* The counter of the team counts the runs that have been taken; this number is added when the run is cancelled. */
 static const uint64_t CANCELLED = (uint64_t)1 << 40;
 
 struct db_shares {

@@ -20,7 +20,7 @@ int db_shots_own(const db_shots *all, size_t shot);
  * time. */
 long db_shares_next(db_shots *all, long after);
 
-/* After the first pass all processes learn who has what. */
+/* After the first pass all processes get the owners of all chunks. */
 db_status db_shares_agree(db_shots *all);
 
 /* Does a task of an array work on the shot? Tasks count from 1; each has neighbours of the list, and all lattices of
@@ -30,8 +30,7 @@ int db_shares_is_of_task(const db_shots *all, size_t shot, int task, int tasks);
 /* A db_piece_owner; all: the shots. */
 int db_shares_owner(const void *all, size_t chunk);
 
-/* own: 1: this process is cancelled, which the others are told. Returns whether any process is. Any
- * thread may call it. */
+/* Is any process cancelled? own: 1: this process is, and tells the others. Any thread may call it. */
 int db_shares_cancelled(const db_shots *all, int own);
 
 /* Of a clock that only goes forward. */

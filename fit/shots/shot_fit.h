@@ -36,8 +36,8 @@ db_status db_local_unknowns(db_context *context, const db_fit_settings *settings
 db_status db_open_shot_fit(db_open_shot *open, const db_schur_order *order,
                            const db_fit_stage *stage, const double *shared, double *local);
 
-/* The starting model of a shot as an objective of its pixels; what it gives when it has been
- * evaluated, or (after) the refined one, to the statistics of the shot. */
+/* The starting model of a shot as an objective of its pixels; and the statistics of an evaluated objective, stored as the
+ * ones of the starting model or (after: 1) of the refined one. */
 db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
                                      const db_open_shot *open, db_objective *before);
 void db_shot_measure(const db_objective *objective, const db_stored *pixels, int after,

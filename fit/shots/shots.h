@@ -33,7 +33,7 @@ typedef struct db_shown {
     int (*hkl)[3];
 } db_shown;
 
-/* What only the process that works on a shot knows of it; what all know is in its summary. */
+/* The state of a shot that only the process which works on it has; its summary goes to rank 0. */
 typedef struct db_shot_state {
     db_experiment start; /* as read, with the shared values of the start; owned; without amplitudes
                             that all shots have */
@@ -45,11 +45,10 @@ typedef struct db_shot_state {
     double *lower;             /* [parameters] bounds */
     double *upper;
     db_store_place place;
-    db_shot_moments moments; /* in place of it, in a joint stage of moments */
-    long long light;         /* in the store: of the other lattices of its image; -1: none */
-    long long record;        /* likewise: what it says of joint intensities; -1: nothing */
-    long long
-        linearization[2]; /* likewise: what its boxes do, where it was rendered: at two points */
+    db_shot_moments moments;    /* in place of it, in a joint stage of moments */
+    long long light;            /* in the store: of the other lattices of its image; -1: none */
+    long long record;           /* in the store: its equations of joint intensities; -1: none */
+    long long linearization[2]; /* in the store: of its boxes, where it was rendered; -1: none */
     db_shot_point best, trial;
     struct db_linked_start *begin; /* [linked variables] of a joint stage (fit/shots/links.h); lies
                                       behind best.local */
@@ -69,7 +68,7 @@ typedef enum db_wrongness {
     DB_FRAME_UNDECIDED /* of a series: its few spots do not bear the model out alone */
 } db_wrongness;
 
-/* What its process and rank 0 know of a shot, beside its values (db_shots_values). */
+/* Results of a shot, beside its values (db_shots_values), in its process and in rank 0. */
 typedef struct db_shot_summary {
     int used; /* 0: excluded */
     int wrong; /* used, but what has been found contradicts its spots, or a bound holds it: reason; db_wrongness */
@@ -216,13 +215,12 @@ void db_shot_store_statistics(const db_fit_statistics *from, int after, db_shot_
 /* Tells the caller of an event, in one process of all. */
 void db_shots_report(const db_shots *all, const db_fit_shots_event *event);
 
-/* Excludes a shot with a reason, or the context's message (NULL). Passes on what no shot is to
- * blame for (out of memory, a cancelled run), and any failure of a shot in full. */
+/* Excludes a shot with a reason, or the context's message (NULL). Returns failures that no shot
+ * causes (out of memory, a cancelled run), and any failure of a shot in full. */
 db_status db_shots_exclude(db_shots *all, db_context *context, size_t shot, db_status status,
                            const char *reason);
 
-/* What a shot's value of quantity i has beside the one that all share: detectors at several places keep
- * their differences. */
+/* Difference of a shot's value of quantity i from the shared value: detectors at several places keep their differences. */
 double db_shots_shift(const db_shots *all, size_t shot, size_t i);
 
 /* Reports the shots that have been excluded since the last call. */

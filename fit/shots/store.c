@@ -90,7 +90,7 @@ static size_t pixels_of(const db_fit_blocks *blocks) {
     return most;
 }
 
-/* Room for so many bytes at the end of the file: where it begins. */
+/* Reserves bytes at the end of the file: where they begin. */
 static long long reserve(db_store *store, size_t size) {
     long long begin;
 #pragma omp critical(db_store_end)

@@ -14,7 +14,7 @@ typedef struct db_store {
 typedef struct db_store_place {
     long long begin;
     size_t blocks, pixels; /* pixels: elements of each array */
-    int has_ridge, width;  /* of shoeboxes (pixels); 0: they are none */
+    int has_ridge, width;  /* width of shoeboxes (pixels); 0: the blocks are no shoeboxes */
     /* as in db_fit_blocks */
     int holds_light;
     int oversample;

@@ -1,5 +1,5 @@
-/* Sums of vectors over the pieces of a whole, such as chunks of shots. Which two sums are added is said
- * by a binary tree over the pieces: a node of level L is the sum of pieces k 2^L to (k + 1) 2^L - 1. The
+/* Sums of vectors over the pieces of a whole, such as chunks of shots. A binary tree over the pieces
+ * says which two sums are added: a node of level L is the sum of pieces k 2^L to (k + 1) 2^L - 1. The
  * tree depends on the number of pieces alone, so the result has the same bits for any number of threads
  * and processes, whoever has which piece, in whatever order the pieces come.
  *

@@ -22,7 +22,7 @@ typedef db_status (*db_shot_work)(db_shots *all, db_context *context, size_t sho
 db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_work work,
                           void *user);
 
-/* Likewise; total, of so many doubles, becomes in each process what the shots of all have added. */
+/* The same with a sum: total, of `size` doubles, becomes in each process the sum over the shots of all. */
 db_status db_workers_sum(db_shots *all, const char *what, int stage, db_shot_work work, void *user,
                          size_t size, double *total);
 
