@@ -8,6 +8,7 @@
 
 #ifdef DB_HAVE_RANDOM123
 
+#include "noise/deviates.h"
 #include "noise/device_noise.h"
 #include "noise/expected_check.h"
 #include "noise/pixel_chain.h"
@@ -117,9 +118,7 @@ static int in_region(const db_noise_frame *f, int slow) {
 /* Photons of a row of the panel into `light`. */
 static void expose_row(const making *m, int slow, int first, int count, double *light) {
     const float *expected = m->frame.expected + (size_t)slow * (size_t)m->frame.fast_pixels;
-    for (int fast = first; fast < first + count; fast++)
-        light[fast] =
-            noise_photons(&m->chain, (uint32_t)fast, (uint32_t)slow, (double)expected[fast]);
+    noise_photons_of_row(&m->chain, first, slow, count, expected + first, light + first);
 }
 
 static double sum_of(const double *values, int first, int count) {
@@ -128,18 +127,29 @@ static double sum_of(const double *values, int first, int count) {
     return sum;
 }
 
+/* Reads out some pixels of a row. */
+static void read_block(const making *m, int slow, int first, int count, const double *light,
+                       size_t *overloads, size_t *underflows) {
+    const size_t start = (size_t)slow * (size_t)m->frame.fast_pixels + (size_t)first;
+    float *const as_float = m->frame.signal;
+    int32_t *const number = m->frame.number;
+    double signal[NOISE_BLOCK];
+    noise_signals_of_block(&m->chain, first, slow, count, light, signal);
+    for (int i = 0; i < count; i++) {
+        *overloads += signal[i] > m->chain.limit;
+        *underflows += signal[i] < 0;
+        if (as_float) as_float[start + (size_t)i] = noise_float(signal[i]);
+        if (number) number[start + (size_t)i] = noise_number(&m->chain, signal[i]);
+    }
+}
+
 /* Reads out a row of the region. */
 static void read_row(const making *m, int slow, const double *light, size_t *overloads,
                      size_t *underflows) {
-    const db_noise_frame *f = &m->frame;
-    const size_t start = (size_t)slow * (size_t)f->fast_pixels;
-    for (int fast = f->fast_start; fast < f->fast_start + f->fast_count; fast++) {
-        const double signal = noise_signal(&m->chain, (uint32_t)fast, (uint32_t)slow, light[fast]);
-        *overloads += signal > m->chain.limit;
-        *underflows += signal < 0;
-        if (f->signal) f->signal[start + (size_t)fast] = noise_float(signal);
-        if (f->number) f->number[start + (size_t)fast] = noise_number(&m->chain, signal);
-    }
+    const int end = m->frame.fast_start + m->frame.fast_count;
+    for (int fast = m->frame.fast_start; fast < end; fast += NOISE_BLOCK)
+        read_block(m, slow, fast, end - fast < NOISE_BLOCK ? end - fast : NOISE_BLOCK, light + fast,
+                   overloads, underflows);
 }
 
 static void expose_panel(making *m) {

@@ -43,7 +43,7 @@ AD_PORTABLE_FN double noise_signal(const noise_chain *c, uint32_t fast, uint32_t
 AD_PORTABLE_FN int32_t noise_number(const noise_chain *c, double signal) {
     if (!(signal > 0)) return 0;
     if (signal > c->limit) return (int32_t)c->limit;
-    return (int32_t)(c->truncate ? signal : floor(signal + 0.5));
+    return (int32_t)(c->truncate ? signal : signal + 0.5);
 }
 
 AD_PORTABLE_FN float noise_float(double signal) {

@@ -45,11 +45,9 @@ AD_PORTABLE_FN double noise_poisson_log_probability(double k, double mean) {
            noise_deviance(k, mean);
 }
 
-/* Mean below DB_NOISE_POISSON_INVERSION. */
-AD_PORTABLE_FN double noise_poisson_by_inversion(noise_stream *s, double mean) {
-    double rest = noise_next_pair(s).first;
-    if (rest < 1 - 1e-15 - mean) return 0; /* below exp(-mean), whatever its rounding */
-    double p = portable_exp(-mean);
+/* Of a uniform deviate; mean below DB_NOISE_POISSON_INVERSION, empty: exp(-mean). */
+AD_PORTABLE_FN double noise_poisson_by_inversion(double uniform, double mean, double empty) {
+    double rest = uniform, p = empty;
     int k = 0;
     /* The last of 200 terms is below 1e-110. */
     while (rest > p && k < 200) {
@@ -108,7 +106,11 @@ AD_PORTABLE_FN double noise_poisson_by_rejection(noise_stream *s, double mean) {
  * negative or NaN. */
 AD_PORTABLE_FN double noise_poisson(noise_stream *s, double mean) {
     if (!(mean > 0)) return 0;
-    if (mean < DB_NOISE_POISSON_INVERSION) return noise_poisson_by_inversion(s, mean);
+    if (mean < DB_NOISE_POISSON_INVERSION) {
+        const double uniform = noise_next_pair(s).first;
+        if (uniform < 1 - 1e-15 - mean) return 0; /* below exp(-mean), whatever its rounding */
+        return noise_poisson_by_inversion(uniform, mean, portable_exp(-mean));
+    }
     if (mean <= DB_NOISE_POISSON_REJECTION) return noise_poisson_by_rejection(s, mean);
     return floor(mean + sqrt(mean) * noise_normal(s) + 0.5);
 }

@@ -10,6 +10,7 @@
 
 #if defined(DB_HAVE_GSL) && defined(DB_HAVE_RANDOM123)
 
+#include "noise/pixel_chain.h"
 #include "noise/statistics.h"
 
 enum { FAST = 400, SLOW = 300, COUNT = FAST * SLOW };
@@ -58,6 +59,50 @@ static db_noise_options everything(db_psf_type psf) {
     o.psf = psf;
     o.psf_fwhm = 1.3;
     return o;
+}
+
+/* Blocks of pixels have the bits of the formulas of one pixel, which devices use. */
+static void blocks_are_pixels_one_by_one(void **state) {
+    (void)state;
+    static float means[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        means[i] = i % 11 == 0   ? -expected[i]
+                   : i % 13 == 0 ? 1e16f
+                   : i % 17      ? expected[i]
+                                 : 1e-3f * (float)(i % 700);
+    for (int calibration = 0; calibration < 2; calibration++)
+        for (int readout = 0; readout < 2; readout++) {
+            db_noise_options o = everything(DB_PSF_NONE);
+            o.flicker = 0;
+            o.calibration = 0.4 * calibration;
+            o.readout = 5.0 * readout;
+            db_noise_frame f = frame_of(means, signal_, number);
+            f.panel = 3;
+            f.fast_start = 37;
+            f.fast_count = FAST - 40;
+            f.slow_start = 2;
+            f.slow_count = SLOW - 2;
+            apply(&o, &f);
+            const noise_chain chain = { .seed = o.seed,
+                                        .calibration_seed = o.calibration_seed,
+                                        .panel = 3,
+                                        .noisy = 1,
+                                        .beam = o.scale,
+                                        .calibration = o.calibration,
+                                        .gain = o.gain,
+                                        .adc = o.adc,
+                                        .readout = o.readout,
+                                        .limit = 65535 };
+            for (int slow = 2; slow < SLOW; slow++)
+                for (int fast = 37; fast < FAST - 3; fast++) {
+                    const int at = slow * FAST + fast;
+                    const uint32_t x = (uint32_t)fast, y = (uint32_t)slow;
+                    const double light = noise_photons(&chain, x, y, (double)means[at]),
+                                 found = noise_signal(&chain, x, y, light);
+                    assert_true(signal_[at] == noise_float(found));
+                    assert_int_equal(number[at], noise_number(&chain, found));
+                }
+        }
 }
 
 static void threads_do_not_change_a_bit(void **state) {
@@ -332,6 +377,7 @@ static void bad_input_is_named(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_pixels_one_by_one),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(region_shows_what_the_whole_image_shows),
         cmocka_unit_test(seeds_and_panels_decide),
