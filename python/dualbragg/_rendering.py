@@ -14,6 +14,7 @@ from .experiment import Experiment
 from .fields import parameters as describe
 from .plan import Plan
 
+_STEP, _TRIES = 4e-4, 4  # of differences: the first step in typical steps, and how many are tried
 SECOND_ORDERS = ("error", "gauss-newton", "differences")
 
 
@@ -49,7 +50,7 @@ class Rendering:
         self.shape = (*self.front, *self.image)
         self.count = len(self.plan.names)
         self.amplitudes, self.keywords, self.second_order = amplitudes, keywords, second_order
-        self._factors = self._factors_of_batch = None
+        self._factors = self._factors_of_batch = self._exact = None
         if amplitudes is not None:
             if not isinstance(amplitudes, Amplitudes):
                 raise errors.UsageError("amplitudes: expected a dualbragg.Amplitudes, found "
@@ -247,9 +248,18 @@ class Rendering:
         self.call(lib.rendering_gradient, address(rows), stream, address(image), address(found))
         return found.reshape(self.count, -1)
 
+    def exact(self):
+        """One that does the same in double precision."""
+        if (self.plan.precision, self.plan.dtype) == ("double", numpy.float64):
+            return self
+        if self._exact is None:
+            self._exact = self.again(numpy.float64, {**self.keywords, "precision": "double"})
+        return self._exact
+
     def difference(self, first, values, factors, direction, by_factors):
-        """The derivatives of what first(values, factors) gives along a direction, by central differences: first
-        derivatives, and what they are by, "values" (a row for each of them) or "factors"."""
+        """The derivatives of what first(values, factors) gives along a direction: first derivatives of exact(), and what they
+        are by, "values" (a row for each of them) or "factors". Central differences of fourth order, whose steps get
+        smaller until differences of one and of two steps agree."""
         if self.second_order == "error":
             raise errors.UnsupportedError("second derivatives of images: the library has none; "
                                           "Renderer(second_order='gauss-newton') leaves them out, "
@@ -258,13 +268,22 @@ class Rendering:
         if factors is not None:
             own = abs(by_factors).max(-1) / self.factor_scale()
             size = numpy.maximum(size.reshape(*own.shape, -1).max(-1, initial=0), own)
-        step = 1e-4 if self.plan.precision == "double" and self.plan.dtype == numpy.float64 else 1e-2
-        h = numpy.where(size > 0, step / numpy.where(size > 0, size, 1), 1.0)
+        h = numpy.where(size > 0, _STEP / numpy.where(size > 0, size, 1), 1.0)
+        for _ in range(_TRIES):
+            one, two = (self._central(first, values, factors, direction, by_factors, n * h) for n in (1, 2))
+            if all(_agree(a, b, at, size.max(initial=0)) for (a, at), (b, _) in zip(one, two) if a is not None):
+                return [None if a is None else a + (a - b) / 3 for (a, _), (b, _) in zip(one, two)]
+            h = h / 8
+        raise errors.UnsupportedError("second derivatives of images: differences of first derivatives do not settle, so the image is "
+                                      "not smooth there")
+
+    def _central(self, first, values, factors, direction, by_factors, h):
+        """Central differences with steps h, of each row of values, and what they are of; None where that is None."""
         each = numpy.broadcast_to(h.reshape(h.shape + (1,) * (values.ndim - 1 - h.ndim)), values.shape[:-1])
         ahead, behind = [first(values + sign * each[..., None] * direction,
                                None if factors is None else factors + sign * h[..., None] * by_factors)
                          for sign in (1, -1)]
-        return [None if a is None else (a - b) / (2 * self._like(steps, a))
+        return [(None, None) if a is None else ((a - b) / (2 * self._like(steps, a)), a)
                 for a, b, steps in zip(ahead, behind, (each, h))]
 
     @staticmethod
@@ -274,6 +293,11 @@ class Rendering:
             return 1
         steps = steps.reshape(steps.shape + (1,) * (found.ndim - steps.ndim))
         return found.new_tensor(steps) if hasattr(found, "new_tensor") else steps.astype(found.dtype)
+
+
+def _agree(one, two, at, size):
+    """Whether differences agree, but for what typical steps change little."""
+    return float(abs(one - two).max()) <= 1e-3 * float(abs(one).max()) + 1e-6 * size * float(abs(at).max()) if 0 not in one.shape else True
 
 
 def _remake(given, names, dtype, amplitudes, keywords, second_order):

@@ -63,7 +63,7 @@ def _adjoint(own, values, factors, cotangent):
 
 def _difference(own, function, values, factors, rest, along):
     """The derivative of a function of values and structure factors along a direction."""
-    return own.difference(lambda v, f: function(own, v, factors if f is None else f, *rest), _exact(values),
+    return own.difference(lambda v, f: function(own.exact(), v, factors if f is None else f, *rest), _exact(values),
                           _factors(factors), _exact(along[0]), _factors(along[1]))
 
 
@@ -243,7 +243,8 @@ class Renderer:
     dtype: of images, "float32" or, where JAX has 64 bits, "float64"
     amplitudes: a dualbragg.Amplitudes: structure factors that are values, too
     second_order: what second derivatives of images are taken for: "error": refused; "gauss-newton": 0, so that the
-        Hessian of a loss is J^T (d2 loss/d image2) J; "differences": central differences of exact first derivatives
+        Hessian of a loss is J^T (d2 loss/d image2) J; "differences": central differences of fourth order of exact
+        first derivatives in double precision
     keywords: those of dualbragg.Plan
 
     It can be pickled and copied."""

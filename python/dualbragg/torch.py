@@ -50,7 +50,8 @@ class Renderer(torch.nn.Module):
         them that is differentiated twice:
         "error": refused;
         "gauss-newton": 0, so that the Hessian of a loss is J^T (d2 loss/d image2) J;
-        "differences": central differences of exact first derivatives, at two more passes each
+        "differences": central differences of fourth order of exact first derivatives in double precision, at four
+            more passes each
     keywords: those of dualbragg.Plan. With device="cuda" images and cotangents are tensors of that GPU;
         values may be on it or on the processor, which reads them in either case
 
@@ -73,6 +74,13 @@ class Renderer(torch.nn.Module):
         self._none = torch.empty(0, dtype=torch.float64)  # structure factors, where they are no values
         self.register_buffer("_like", torch.empty(0, dtype=self.dtype, device=self.device), persistent=False)
         self._register()
+
+    @classmethod
+    def _of(cls, rendering):
+        made = cls.__new__(cls)
+        torch.nn.Module.__init__(made)
+        made._take(rendering)
+        return made
 
     def _register(self):
         self.number = f"{next(_numbers)}"  # a text, so that compiled code is of one renderer
@@ -258,8 +266,11 @@ class Renderer(torch.nn.Module):
         if self.second_order == "gauss-newton":
             return None
 
+        exact = self._rendering.exact()
+        twin = self if exact is self._rendering else Renderer._of(exact)
+
         def at(v, f):
-            return first(torch.from_numpy(v), factors if f is None else torch.from_numpy(f))
+            return first(twin, torch.from_numpy(v), factors if f is None else torch.from_numpy(f))
 
         return self._rendering.difference(at, _exact(values).numpy(), _factors(factors), _exact(direction).numpy(force=True),
                                           _factors(by_factors))
@@ -267,16 +278,16 @@ class Renderer(torch.nn.Module):
     def _bend(self, values, factors, cotangent, direction, by_factors):
         """The derivative of _vjp(values, factors, cotangent) along a direction of the values."""
         wanted = True, factors.numel() > 0
-        found = self._bent(lambda v, f: self._vjp(v, f, cotangent, *wanted), values, factors, direction, by_factors)
+        found = self._bent(lambda own, v, f: own._vjp(v, f, cotangent, *wanted), values, factors, direction, by_factors)
         if found is None:
             return torch.zeros_like(values), torch.zeros_like(factors)
         return found[0].to(values.device, values.dtype), found[1].to(factors.device, factors.dtype)
 
     def _curve(self, values, factors, tangent, tangent_factors, direction, by_factors):
         """The derivative of _jvp(values, factors, tangent, tangent_factors) along a direction of the values."""
-        found = self._bent(lambda v, f: (self._jvp(v, f, tangent, tangent_factors),), values, factors, direction,
+        found = self._bent(lambda own, v, f: (own._jvp(v, f, tangent, tangent_factors),), values, factors, direction,
                            by_factors)
-        return self._images(values).zero_() if found is None else found[0]
+        return self._images(values).zero_() if found is None else found[0].to(self.dtype)
 
 
 def _pixels(dtype):

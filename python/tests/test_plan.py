@@ -18,6 +18,7 @@ import numpy
 
 import ending
 import dualbragg
+from dualbragg._rendering import Rendering
 
 SCENE = dict(cell=(78, 78, 38), Ncells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
              detector_pixels=(60, 44), pixel_size=0.4, misset=(10, 20, 30), oversample=2,
@@ -378,6 +379,53 @@ class Images(unittest.TestCase):
             expected = numpy.fromfile(path, numpy.float32).reshape(44, 60)
         numpy.testing.assert_array_equal(
             dualbragg.Plan(dualbragg.Experiment(**SCENE), precision="double").forward(), expected)
+
+
+class SecondDerivatives(unittest.TestCase):
+    NAMES = ["cell_a", "misset_x", "scale"]
+    SHARP = dict(spots="closed", Ncells=(1500, 1500, 1500), detector_pixels=(256, 256), pixel_size=0.2)
+
+    def rendering(self, dtype, **more):
+        e = dualbragg.Experiment(**{**SCENE, "oversample": 1, **more})
+        return Rendering(e, self.NAMES, numpy.dtype(dtype), None, {}, second_order="differences")
+
+    def products(self, own, first):
+        return numpy.array([own.difference(first, own.start(), None, row, None)[0] for row in numpy.eye(3) * own.scales()])
+
+    def test_they_are_those_of_the_image(self):
+        for more in ({}, dict(spots="closed", mosaic_rms=0.3), self.SHARP):
+            found = []
+            for dtype in ("float32", "float64"):
+                own = self.rendering(dtype, **more)
+                ones, at, scales = numpy.ones(own.image), own.start(), own.scales()
+                H = self.products(own, lambda v, f, ones=ones: own.exact().vjp(v, f, ones)) * scales
+                slopes = own.exact().vjp(at, None, ones)[0] * scales
+                top = abs(H).max()
+                self.assertLess(abs(H - H.T).max(), 1e-7 * top)
+                numpy.testing.assert_allclose(H[2, :2] / scales[2], slopes[:2] / at[2], rtol=0, atol=1e-9 * abs(slopes).max())
+                self.assertLess(abs(H[2, 2]), 1e-9 * top)                    # the image is linear in the scale
+                found.append(H)
+            numpy.testing.assert_allclose(*found, rtol=0, atol=1e-9 * top)
+            # the image alone, by its own second differences
+            h = numpy.array([1e-2, 0, 0]) * scales / (20 if more is self.SHARP else 1)
+            sums = [own.exact().forward(at + k * h, None, own.exact().new(at)).sum() for k in (-2, -1, 0, 1, 2)]
+            second = numpy.dot([-1, 16, -30, 16, -1], sums) / 12 / (h[0] / scales[0]) ** 2
+            self.assertLess(abs(H[0, 0] / second - 1), 1e-5)
+
+    def test_steps_get_smaller_until_they_agree(self):
+        own, asked = self.rendering("float64"), []
+
+        def first(values, factors):
+            asked.append(values[1] - own.start()[1])
+            return [numpy.array([numpy.sin((values[1] - own.start()[1]) / 1e-4)]), None]
+
+        found = own.difference(first, own.start(), None, numpy.array([0, own.scales()[1], 0]), None)
+        self.assertLess(abs(found[0][0] / own.scales()[1] / 1e4 - 1), 1e-6)
+        self.assertGreater(asked[0] / asked[-1], -70)
+        self.assertEqual(len(asked), 12)
+        random = numpy.random.default_rng(1)
+        with self.assertRaisesRegex(dualbragg.UnsupportedError, "not smooth"):
+            own.difference(lambda v, f: [random.normal(size=3)], own.start(), None, own.scales(), None)
 
 
 class Spots(unittest.TestCase):
