@@ -2,6 +2,7 @@
 #include "fit/intensities/shot.h"
 
 #include "base/context_internal.h"
+#include "fit/linear/cholesky.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -134,13 +135,10 @@ static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduc
     const double misfit = fmax(1, p->all->summary[shot].target);
     for (size_t i = 0; i < n; i++) {
         double variance = 0;
-        for (size_t j = 0; j < n; j++) {
-            const double *const row = r->factor + j * n;
-            x[j] = j == i;
-            for (size_t k = i; k < j; k++) x[j] -= row[k] * x[k];
-            x[j] = row[j] > 0 ? x[j] / row[j] : 0;
-            variance += x[j] * x[j];
-        }
+        memset(x, 0, n * sizeof *x);
+        x[i] = 1;
+        db_cholesky_forward(n, r->factor, x);
+        for (size_t j = 0; j < n; j++) variance += x[j] * x[j];
         const size_t index = p->order.index[p->order.shared + i];
         const int is_free = r->factor[i * n + i] > 0;
         db_shots_values(p->all, shot).error[index] =

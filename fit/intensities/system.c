@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/threads.h"
+#include "fit/linear/cholesky.h"
 #include "fit/shots/team.h"
 
 #include <math.h>
@@ -203,22 +204,6 @@ static db_status multiply(const search *s) {
     return DB_OK;
 }
 
-/* Cholesky's factor; a combination that is not determined gets none and does not move. */
-static void factor_shared(const search *s) {
-    const size_t m = s->system->shared;
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double *const at = &s->factor[i * m + j];
-            const double diagonal = s->system->normal[i * m + i];
-            *at = s->system->normal[i * m + j] + (i == j ? s->damping * diagonal : 0);
-            for (size_t k = 0; k < j; k++) *at -= s->factor[i * m + k] * s->factor[j * m + k];
-            if (i == j)
-                *at = *at > 1e-12 * diagonal ? sqrt(*at) : 0;
-            else
-                *at = s->factor[j * m + j] > 0 ? *at / s->factor[j * m + j] : 0;
-        }
-}
-
 static void condition(const search *s) {
     const db_joint_system *const y = s->system;
     const size_t n = y->reflections, m = y->shared;
@@ -227,15 +212,8 @@ static void condition(const search *s) {
         z[h] = y->diagonal[h] > 0 ? s->residual[h] / ((1 + s->damping) * y->diagonal[h]) : 0;
     for (size_t g = n; g < n + m; g++) z[g] = g < s->count ? s->residual[g] : 0;
     if (s->count == n) return;
-    double *const shared = z + n;
-    for (size_t i = 0; i < m; i++) {
-        for (size_t j = 0; j < i; j++) shared[i] -= s->factor[i * m + j] * shared[j];
-        shared[i] = s->factor[i * m + i] > 0 ? shared[i] / s->factor[i * m + i] : 0;
-    }
-    for (size_t i = m; i-- > 0;) {
-        for (size_t j = i + 1; j < m; j++) shared[i] -= s->factor[j * m + i] * shared[j];
-        shared[i] = s->factor[i * m + i] > 0 ? shared[i] / s->factor[i * m + i] : 0;
-    }
+    db_cholesky_forward(m, s->factor, z + n);
+    db_cholesky_back(m, s->factor, z + n);
 }
 
 static double product_of(const double *a, const double *b, size_t count) {
@@ -284,7 +262,7 @@ db_status db_joint_system_solve(db_joint_system *system, unsigned groups, double
                        .product = room + 2 * all,
                        .conditioned = room + 3 * all,
                        .factor = room + 4 * all };
-    if (shared_moves) factor_shared(&s);
+    if (shared_moves) db_cholesky_factor(m, system->normal, m, damping, NULL, 1e-12, s.factor);
     for (size_t i = 0; i < all; i++) {
         const int moves = i < n ? system->diagonal[i] > 0 : i < s.count;
         s.residual[i] = moves ? right[i] : 0;

@@ -1,6 +1,8 @@
 /* Records of shots: layout, and elimination of local quantities by Cholesky's factors. */
 #include "fit/linear/reduced.h"
 
+#include "fit/linear/cholesky.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -44,41 +46,12 @@ int db_reduced_is_sound(const db_reduced_equations *r, size_t reflections) {
     return sound;
 }
 
-/* x becomes L^-1 x; elements of quantities that stay become 0. */
-static void solve_forward(const db_reduced_equations *r, double *x) {
-    for (size_t i = 0; i < r->local; i++) {
-        const double *const row = r->factor + i * r->local;
-        for (size_t j = 0; j < i; j++) x[i] -= row[j] * x[j];
-        x[i] = row[i] > 0 ? x[i] / row[i] : 0;
-    }
-}
-
-static void factor(const db_normal_equations *q, db_reduced_equations *r) {
-    const double least = 1e-8; /* of the diagonal: the rest is rounding of boxes' sums */
-    const size_t n = r->local, all = n + r->shared;
-    memset(r->factor, 0, n * n * sizeof *r->factor);
-    for (size_t i = 0; i < n; i++) {
-        double *const row = r->factor + i * n;
-        double square = q->normal[i * all + i];
-        for (size_t j = 0; j < i && !q->held[i]; j++) {
-            const double *const above = r->factor + j * n;
-            double sum = q->normal[i * all + j];
-            for (size_t k = 0; k < j; k++) sum -= row[k] * above[k];
-            row[j] = above[j] > 0 ? sum / above[j] : 0;
-            square -= row[j] * row[j];
-        }
-        if (!q->held[i] && square > least * q->normal[i * all + i] && isfinite(square))
-            row[i] = sqrt(square);
-        else
-            memset(row, 0, n * sizeof *row);
-    }
-}
-
 void db_reduced_eliminate(const db_normal_equations *q, db_reduced_equations *r) {
     const size_t n = r->local, m = r->shared, all = n + m;
-    factor(q, r);
+    const double least = 1e-8; /* of the diagonal: the rest is rounding of boxes' sums */
+    db_cholesky_factor(n, q->normal, all, 0, q->held, least, r->factor);
     memcpy(r->own, q->gradient, n * sizeof *r->own);
-    solve_forward(r, r->own);
+    db_cholesky_forward(n, r->factor, r->own);
     for (size_t g = 0; g < m; g++) {
         for (size_t i = 0; i < n; i++) {
             const double *const row = r->factor + i * n;
@@ -100,7 +73,7 @@ void db_reduced_eliminate(const db_normal_equations *q, db_reduced_equations *r)
 void db_reduced_box(db_reduced_equations *r, size_t box, const double *mixed, double *room) {
     float *const tail = r->tail + box * r->local;
     memcpy(room, mixed, r->local * sizeof *room);
-    solve_forward(r, room);
+    db_cholesky_forward(r->local, r->factor, room);
     for (size_t i = 0; i < r->local; i++) tail[i] = (float)room[i];
 }
 
@@ -116,9 +89,5 @@ void db_reduced_answer(const db_reduced_equations *r, int at_rest, const double 
         const double x = intensity[r->reflection[b]];
         for (size_t i = 0; i < n; i++) local[i] -= (double)tail[i] * x;
     }
-    for (size_t i = n; i-- > 0;) { /* L'^-1 */
-        const double diagonal = r->factor[i * n + i];
-        for (size_t j = i + 1; j < n; j++) local[i] -= r->factor[j * n + i] * local[j];
-        local[i] = diagonal > 0 ? local[i] / diagonal : 0;
-    }
+    db_cholesky_back(n, r->factor, local);
 }

@@ -8,6 +8,7 @@
 #include "base/context_internal.h"
 #include "base/threads.h"
 #include "base/vector.h"
+#include "fit/linear/cholesky.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -226,19 +227,6 @@ static void try_row_pairs(wide *w, int i, int k) {
         }
 }
 
-/* x of m x = right, by Gauss and Seidel; m is positive definite. */
-static void solve_normal(const double m[NUMBERS][NUMBERS], const double right[NUMBERS],
-                         double x[NUMBERS]) {
-    enum { SWEEPS = 200 };
-    memset(x, 0, NUMBERS * sizeof *x);
-    for (int sweep = 0; sweep < SWEEPS; sweep++)
-        for (int i = 0; i < NUMBERS; i++) {
-            double left = right[i];
-            for (int k = 0; k < NUMBERS; k++) left -= m[i][k] * x[k];
-            x[i] += left / m[i][i];
-        }
-}
-
 /* How what is left of a spot, moved - node, changes with each number. */
 static void slopes_of(const db_search_pose *pose, const db_search_spot *s, const double q[3],
                       const double node[3], double slope[NUMBERS][3]) {
@@ -252,8 +240,8 @@ static void slopes_of(const db_search_pose *pose, const db_search_spot *s, const
 
 /* A step of least squares on spots that are nearer to nodes than a tolerance. */
 static void improve_pose(const wide *w, double angle, db_search_pose *pose) {
-    double a_star[9], to_index[9], q[3], node[3], normal[NUMBERS][NUMBERS] = { 0 },
-                                                  right[NUMBERS] = { 0 }, step[NUMBERS];
+    double a_star[9], to_index[9], q[3], node[3], factor[NUMBERS * NUMBERS];
+    double normal[NUMBERS][NUMBERS] = { 0 }, step[NUMBERS] = { 0 }; /* at first the right side */
     const double known[NUMBERS] = { 0, 0, 0, LIKELY_SCALE, LIKELY_BEAM, LIKELY_BEAM },
                  from[NUMBERS] = { 0, 0, 0, log(pose->scale), pose->beam[0], pose->beam[1] };
     db_search_lattice_turn(w->lattice, pose->turn, a_star, to_index);
@@ -267,8 +255,7 @@ static void improve_pose(const wide *w, double angle, db_search_pose *pose) {
             continue;
         slopes_of(pose, s, q, node, slope);
         for (int i = 0; i < NUMBERS; i++) {
-            for (int k = 0; k < 3; k++)
-                right[i] += slope[i][k] * (node[k] - q[k]) / (limit * limit);
+            for (int k = 0; k < 3; k++) step[i] += slope[i][k] * (node[k] - q[k]) / (limit * limit);
             for (int k = 0; k < NUMBERS; k++)
                 normal[i][k] += db_dot(slope[i], slope[k]) / (limit * limit);
         }
@@ -276,9 +263,11 @@ static void improve_pose(const wide *w, double angle, db_search_pose *pose) {
     for (int i = 0; i < NUMBERS; i++) {
         const double weight = known[i] > 0 ? 1 / (known[i] * known[i]) : 1;
         normal[i][i] += weight;
-        if (known[i] > 0) right[i] -= weight * from[i];
+        if (known[i] > 0) step[i] -= weight * from[i];
     }
-    solve_normal(normal, right, step);
+    db_cholesky_factor(NUMBERS, *normal, NUMBERS, 0, NULL, 1e-12, factor);
+    db_cholesky_forward(NUMBERS, factor, step);
+    db_cholesky_back(NUMBERS, factor, step);
     double axis[3] = { step[0], step[1], step[2] };
     const double size = db_length(axis);
     if (db_normalize(axis)) db_turn_columns(axis, size, pose->turn);

@@ -1,0 +1,51 @@
+/* Cholesky's factor of a normal matrix, M = L L'. Unknowns that are held, or that the matrix does not determine, have
+ * rows of 0 in L, and do not move. */
+#ifndef DB_FIT_LINEAR_CHOLESKY_H
+#define DB_FIT_LINEAR_CHOLESKY_H
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* L, [n][n], lower triangle, of the first n unknowns of a symmetric matrix whose rows have `stride` elements, its diagonal
+ * times 1 + damping. held: one flag per unknown; NULL: none is held. least: an unknown is not determined if less than
+ * this part of its diagonal is left when the unknowns before it are eliminated. */
+static inline void db_cholesky_factor(size_t n, const double *matrix, size_t stride, double damping,
+                                      const unsigned char *held, double least, double *L) {
+    memset(L, 0, n * n * sizeof *L);
+    for (size_t i = 0; i < n; i++) {
+        double *const row = L + i * n;
+        const double diagonal = matrix[i * stride + i];
+        double square = diagonal + damping * diagonal;
+        if (held && held[i]) continue;
+        for (size_t j = 0; j < i; j++) {
+            const double *const above = L + j * n;
+            double sum = matrix[i * stride + j];
+            for (size_t k = 0; k < j; k++) sum -= row[k] * above[k];
+            row[j] = above[j] > 0 ? sum / above[j] : 0;
+            square -= row[j] * row[j];
+        }
+        if (square > least * diagonal && isfinite(square))
+            row[i] = sqrt(square);
+        else
+            memset(row, 0, n * sizeof *row);
+    }
+}
+
+/* x becomes L^-1 x, or L'^-1 x. */
+static inline void db_cholesky_forward(size_t n, const double *L, double *x) {
+    for (size_t i = 0; i < n; i++) {
+        const double *const row = L + i * n;
+        for (size_t j = 0; j < i; j++) x[i] -= row[j] * x[j];
+        x[i] = row[i] > 0 ? x[i] / row[i] : 0;
+    }
+}
+static inline void db_cholesky_back(size_t n, const double *L, double *x) {
+    for (size_t i = n; i-- > 0;) {
+        const double diagonal = L[i * n + i];
+        for (size_t j = i + 1; j < n; j++) x[i] -= L[j * n + i] * x[j];
+        x[i] = diagonal > 0 ? x[i] / diagonal : 0;
+    }
+}
+
+#endif
