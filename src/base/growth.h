@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Room for at least `wanted` elements of so many bytes (1 or more): the list, perhaps moved, and
+/* Room for at least `wanted` elements of `size` bytes (1 or more): the list, perhaps moved, and
  * *room as large as it is now. NULL without memory; the list then is what it was. */
 static inline void *db_grown(void *list, size_t *room, size_t wanted, size_t size) {
     enum { LEAST = 16 };
@@ -20,7 +20,7 @@ static inline void *db_grown(void *list, size_t *room, size_t wanted, size_t siz
 }
 
 /* The same for a list of `room` elements that the caller holds; without memory the caller returns
- * DB_ERROR_MEMORY, with a message that names what there are so many of. */
+ * DB_ERROR_MEMORY, with a message that names the elements. */
 #define DB_GROW(context, list, room, wanted, what)                                                 \
     do {                                                                                           \
         void *const db_grown_ = db_grown((list), &(room), (wanted), sizeof *(list));               \

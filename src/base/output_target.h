@@ -11,7 +11,7 @@ typedef enum db_target_kind {
     DB_TARGET_FILE,      /* a regular file */
     DB_TARGET_FOLDER,    /* which is no place for a file */
     DB_TARGET_STREAM,    /* device, pipe: written directly */
-    DB_TARGET_DESCRIPTOR /* /dev/stdout, /dev/fd/N: an open file of this process, likewise */
+    DB_TARGET_DESCRIPTOR /* /dev/stdout, /dev/fd/N: an open file of this process, written directly */
 } db_target_kind;
 
 typedef struct db_output_target {

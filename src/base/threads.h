@@ -18,7 +18,7 @@ static inline int db_threads(const db_context *context) {
 #endif
 }
 
-/* The same, at most one for each of so many pieces. */
+/* The same, but at most one thread for each piece of work. */
 static inline int db_threads_for(const db_context *context, long pieces) {
     const int wanted = db_threads(context);
     return (int)(wanted < pieces ? wanted : pieces > 0 ? pieces : 1);

@@ -48,7 +48,7 @@ typedef struct db_flag {
     int least, most;            /* numbers of values */
     int by_command;             /* 1: nothing is stored, the command looks at the values itself */
     size_t member;              /* offset in the command's struct */
-    int fill;                   /* one value goes to so many consecutive elements; 0 and 1: one */
+    int fill;                   /* to how many consecutive elements one value goes; 0 and 1: one */
     double factor;              /* stored = factor x value; 0 is 1 */
     int reciprocal;             /* stored = factor / value */
     int infinite;               /* 1: inf is a number here */

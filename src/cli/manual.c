@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A text of so many bytes, as it stands. */
+/* A text of `length` bytes, as it stands. */
 static void print_text(FILE *out, const char *text, size_t length) {
     if (length && (*text == '.' || *text == '\'')) fputs("\\&", out);
     for (size_t i = 0; i < length; i++)

@@ -14,7 +14,7 @@ typedef struct db_settings {
     const char *command;        /* "sim" ... */
     db_setup setup;
     long seed;             /* 0: not given */
-    const char *mask_file; /* an image whose header counts before the flags; img_file likewise */
+    const char *mask_file; /* an image whose header is read before the flags, as that of img_file */
     const char *img_file;
     int roi[4]; /* fast min, max, slow min, max, inclusive; first -1: whole panel */
 

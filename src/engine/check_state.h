@@ -15,7 +15,7 @@ typedef struct db_check_pixels {
     size_t *origin; /* of thinned ones: element of each strip's first pixel in what they are from */
 } db_check_pixels;
 
-/* All pixels of the regions if they are not more than `wanted`, else about so many: some evenly
+/* All pixels of the regions if they are not more than `wanted`, else about `wanted` of them: some evenly
  * spread, most where the brightest reflections are foreseen. The same for the same arguments. */
 db_status db_check_pixels_choose(db_context *context, const db_experiment *experiment,
                                  const db_region *regions, size_t region_count, double wanted,
@@ -25,7 +25,7 @@ db_status db_check_pixels_choose(db_context *context, const db_experiment *exper
 db_status db_check_pixels_part(db_context *context, const db_check_pixels *from, size_t first,
                                size_t end, db_check_pixels *part);
 
-/* All of these pixels, or about so many: the middle of each strip, or of strips evenly spread. */
+/* All of these pixels, or about `wanted` of them: the middle of each strip, or of strips evenly spread. */
 db_status db_check_pixels_thin(db_context *context, const db_check_pixels *from, double wanted,
                                db_check_pixels *chosen);
 
@@ -85,7 +85,7 @@ static inline void db_check_keep_worst(double *worst, double value) {
  * images stay in the batch. */
 db_status db_check_kernels(db_check *check, db_check_batch *batch);
 
-/* Values that all comparisons are relative to: the largest from these pixels, slopes from so many
+/* Values that all comparisons are relative to: the largest of these pixels, slopes from `sloped`
  * of them. */
 db_status db_check_scan(db_check *check, const db_check_pixels *pixels, double sloped);
 

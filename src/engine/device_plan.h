@@ -168,7 +168,7 @@ db_status db_device_has(const db_plan *plan, const void *memory, int *has);
 db_status db_device_ask(db_context *context, const db_device *device, const void *memory, int *has);
 
 /* DB_ERROR_DEVICE for memory that the processor cannot read, where it took over from a device that
- * failed. Of a job: all images and data that it is about, and so many of its derivative images. */
+ * failed. Of a job: all images and data that it is about, and `derivatives` of its derivative images. */
 db_status db_device_check_left(db_context *context, const db_device *device, const void *memory);
 db_status db_device_check_job(const db_plan *plan, const db_kernel_job *job, size_t derivatives);
 

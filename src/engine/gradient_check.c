@@ -31,7 +31,7 @@ static const double OFFSET_ROUNDING = 0x1p-32; /* of Miller indices in mixed pre
 static const double MIXED_IMAGE = 1e-5, MIXED_DERIVATIVE = 1e-3;
 
 /* Samples that the oracle and differences of images are asked for, together a second or two of two
- * processors; so many times fewer where factors are interpolated, or kinks have to be looked for.
+ * processors; fewer by these factors where factors are interpolated, or kinks have to be looked for.
  */
 static const double ORACLE_SAMPLES = 1.2e5, DIFFERENCE_SAMPLES = 1.2e5, DEAR = 4, KINKS = 2;
 

@@ -9,8 +9,8 @@
 void db_node_lattices(const db_trace *trace, db_matrix *lattice);
 
 /* Adds a pixel's crystal scattering, up to a common factor, to the photons of its nodes (all of
- * panel 0). lattice: that of db_node_lattices. most: of so many samples at most, spread over all; 0:
- * of all. 0 without memory. */
+ * panel 0). lattice: from db_node_lattices. most: how many samples are used at most, spread over all; 0:
+ * all are. Returns 0 without memory. */
 int db_node_samples(const db_trace *trace, const db_matrix *lattice, size_t panel, int fast,
                     int slow, size_t most, db_node_sums *nodes);
 

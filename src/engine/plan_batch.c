@@ -82,7 +82,7 @@ static db_status create_worker(const db_plan_batch *b, worker *w) {
     return status;
 }
 
-/* At most so many. Contexts stay where they are: their plans point to them. */
+/* At least `count` workers. Contexts stay where they are: their plans point to them. */
 static db_status need_workers(db_plan_batch *b, int count) {
     if (count <= b->worker_count && b->workers[0].context.isa == b->context->isa) return DB_OK;
     destroy_workers(b);

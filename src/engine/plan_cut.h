@@ -13,7 +13,7 @@ double db_perfect_peak(const db_kernel_job *job, double solid_angle, double inte
  * most; for spots in closed form. */
 double db_plan_pixel_factor(const db_plan *plan);
 
-/* Variance (radian^2) of a direction by what spreads places on the panels, at most; likewise. */
+/* Largest variance (radian^2) of a direction by what spreads places on the panels. */
 double db_plan_place_variance(const db_plan *plan);
 
 /* Fills what the job leaves out, from its other values and the tolerance. */

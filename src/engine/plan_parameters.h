@@ -10,7 +10,7 @@ typedef struct db_plan_parameters {
     const db_experiment *experiment; /* the plan's, which they are parameters of */
     db_parameter *list;
     size_t count;
-    size_t beyond_table; /* so many of them are not in the table */
+    size_t beyond_table; /* how many of them are not in the table */
 } db_plan_parameters;
 
 /* Copies the list; to be cleared whatever the status. */

@@ -11,7 +11,7 @@ typedef struct db_plan_room {
     int threads;
 } db_plan_room;
 
-/* Makes room of `bytes` bytes for each of so many threads, and keeps it. */
+/* Makes room of `bytes` bytes for each thread, and keeps it. */
 db_status db_plan_room_need(db_context *context, size_t bytes, int threads, db_plan_room *room);
 void db_plan_room_clear(db_plan_room *room);
 

@@ -15,7 +15,7 @@
 typedef struct wavelength_view {
     db_experiment experiment; /* borrows all but the sources */
     db_source *before;        /* [sources]: as the plan has them */
-    double *way;              /* likewise: 0 to 1 */
+    double *way;              /* [sources]: from the shortest, 0, to the longest, 1 */
     double shortest, longest; /* of sources that count (A) */
     double share;             /* of the weights: mean way */
 } wavelength_view;

@@ -21,7 +21,7 @@ typedef struct {
     int is_wrong;               /* 1: its spreads are no covariance */
 } db_spot_component;
 
-/* Of so many names, at most DB_SPOT_NODES, without spot.recorded of stills. */
+/* Of `count` names, at most DB_SPOT_NODES, without spot.recorded of stills. */
 void db_spot_components(const db_plan *plan, const db_spot_options *options,
                         const db_spot_name *name, int count, db_spot_component *component);
 

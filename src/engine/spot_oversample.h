@@ -4,7 +4,7 @@
 
 #include <dualbragg/spots.h>
 
-/* By how much the photons of nine of ten spots are wrong at most, in parts of them, with so many
+/* The relative error of a spot's photons that nine of ten spots do not exceed with this number of
  * sub-pixels. */
 db_status db_spots_error_of_sums(db_context *context, const db_predicted_spots *spots,
                                  int oversample, double *error);

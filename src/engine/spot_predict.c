@@ -318,7 +318,7 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
     return status;
 }
 
-/* Spots are placed so many at a time: enough for whole vectors, source by source. */
+/* How many spots are placed at a time: enough for whole vectors, source by source. */
 enum { PLACE_BLOCK = 64, PLACE_ROOM = 4096 };
 static const double COMPONENT_NS = 130; /* by AVX2 */
 
@@ -330,7 +330,7 @@ typedef struct {
     uint32_t *owner;          /* of each: which of the spots */
 } place_room;
 
-/* Names the components of so many spots, source by source; returns how many. */
+/* Names the components of `count` spots, source by source; returns how many components. */
 static int name_components(const db_plan *plan, const db_spot *spot, const uint32_t *order,
                            size_t count, const place_room *room) {
     const db_experiment *e = &plan->experiment;

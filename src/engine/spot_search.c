@@ -80,7 +80,7 @@ static void add_names(search_piece *p, size_t panel, const int *number, int coun
     }
 }
 
-/* Adds the spots of so many nodes on a panel, all of which move or none does. */
+/* Adds the spots of `count` nodes on a panel, all of which move or none does. */
 static void add_spots(search_piece *p, size_t panel, const int *number, int count) {
     const row_search *s = p->search;
     db_spot_list *list = p->list;

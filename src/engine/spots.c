@@ -20,7 +20,7 @@ struct db_spots {
     db_spot_list list;
     uint32_t *first; /* [tiles + 1] */
     uint32_t *number;
-    db_spot_part *part; /* likewise */
+    db_spot_part *part; /* of each number */
     size_t number_room, part_room;
     uint32_t *run; /* [threads][tiles]: where the next of a thread's spots goes */
     size_t run_room;

@@ -4,7 +4,7 @@
 /* Rows of a box, with an empty one before and one after, and what is worked out of them. */
 typedef struct smoothing {
     float *counts; /* [rows + 2][width]: sums of threes along rows, of own pixels */
-    float *number; /* likewise, of their number */
+    float *number; /* [rows + 2][width]: of how many own pixels these are the sums */
     float *kept;   /* [width + 2]: a row, with zeros at both ends */
 } smoothing;
 

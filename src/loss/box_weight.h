@@ -38,7 +38,7 @@ AD_FN db_box_weight db_box_weight_of(const db_box_noise *noise, float counts, fl
     return w;
 }
 
-/* Floats of room for weighing boxes of so many pixels; zeros before the first box of a size. */
+/* Floats of room for weighing boxes of this size; zeros before the first box of a size. */
 static inline size_t db_box_weigh_room(size_t width, size_t rows) {
     return 2 * (rows + 2) * width + width + 2;
 }

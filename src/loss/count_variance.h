@@ -4,7 +4,7 @@
 
 #include "ad/portable_math.h"
 
-/* Variance (counts squared) that photons and readout give a pixel of so many expected counts. Half
+/* Variance (counts squared) that photons and readout give a pixel of `counts` expected counts. Half
  * a photon at least: an empty surrounding does not make one count significant. */
 AD_PORTABLE_FN double db_count_variance(double gain, double readout_noise, double counts) {
     const double least = 0.5 * gain;

@@ -34,7 +34,7 @@ AD_PORTABLE_FN const double *db_site_part_of(const db_structure_factors *f, cons
 }
 
 /* Number of entries of a box of extents above 0. DB_ERROR_INPUT, with `source` first in the
- * message, for one that no plan takes, or that does not fit into so many bytes of memory together
+ * message, for one that no plan takes, or that does not fit into `memory` bytes together
  * with a plan's copies. */
 db_status db_amplitude_box_check(db_context *context, const char *source, const int extent[3],
                                  double memory, size_t *entries);

@@ -23,7 +23,7 @@ static size_t points_of(const db_site_kinds *sites) {
     return points;
 }
 
-/* Takes so many numbers of the block. */
+/* Copies `count` numbers to the block, and goes on behind them. */
 static double *put_numbers(const double *from, size_t count, double **block) {
     double *const to = *block;
     if (count) memcpy(to, from, count * sizeof *to); /* a curve may have no points yet */

@@ -5,7 +5,7 @@
 
 #include "loss/count_variance.h"
 
-/* Of so many pixels that count, never below 0; where all are left out, that of the last pass stays. */
+/* The mean of `count` pixels, never below 0; where all are left out, the mean of the last pass stays. */
 AD_PORTABLE_FN float db_surroundings_mean(float sum, int count, float last) {
     const float number = count ? (float)count : 1, average = sum / number,
                 light = average > 0 ? average : 0;

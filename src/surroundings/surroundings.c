@@ -19,10 +19,10 @@ typedef struct surroundings_work {
     float *background;
     uint8_t *strong;
     const db_background_rows *rows;
-    float most; /* counts: whole numbers of at most so many have sums that no order changes */
+    float most; /* counts: sums of whole numbers up to this do not depend on their order */
 } surroundings_work;
 
-/* Bands of so many rows are worked out by themselves, each from the same sums whatever thread does
+/* Bands of BAND rows are worked out by themselves, each from the same sums whatever thread does
  * it. */
 enum { BAND = 64 };
 
@@ -57,7 +57,7 @@ static void free_window(db_background_window *w) {
     free(w->counts[0]);
 }
 
-/* Sums of so many rows are whole numbers below 2^24, on the way, too. */
+/* Up to this many counts the sums of a window's rows are whole numbers below 2^24, on the way, too. */
 static float most_of_whole(int half_width) {
     return (float)(1 << 23) / (float)(2 * half_width + 1);
 }

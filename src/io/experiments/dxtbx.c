@@ -72,7 +72,7 @@ db_status db_image_template_of(db_context *context, const char *path, db_image_t
     *made = (db_image_template){ .text = strdup(path), .number = 1 };
     if (!made->text) return db_fail_memory(context, "the name of an image");
     const long frame = db_frame_split(path, made->text, strlen(path) + 1);
-    if (frame > 0) { /* dxtbx counts images of one file likewise */
+    if (frame > 0) { /* dxtbx counts the images of one file in this way, too */
         made->numbered = made->in_file = 1;
         made->number = (int)frame;
         return DB_OK;

@@ -54,7 +54,7 @@ static db_status need_bytes(const machine *m, size_t bytes) {
     return (size_t)(m->end - m->at) >= bytes ? DB_OK : truncated(m);
 }
 
-/* A whole number of so many bytes, little-endian. */
+/* A whole number of `bytes` bytes, little-endian. */
 static db_status take_length(machine *m, size_t bytes, size_t *value) {
     DB_TRY(need_bytes(m, bytes));
     *value = 0;
@@ -271,7 +271,7 @@ static unsigned take_byte(bytes *b) {
     return (first & 3u) << 6 | (*b->at++ & 0x3fu);
 }
 
-/* The length of a number, with its sign; then so many bytes less one. */
+/* The length of a number, with its sign; one byte less than this length follows. */
 static int take_head(bytes *b, double *sign) {
     const unsigned head = take_byte(b);
     *sign = head > 0x80 ? -1 : 1;

@@ -11,7 +11,7 @@ typedef struct db_bit_stream {
     int count; /* bits held */
 } db_bit_stream;
 
-/* The next bits (at most 32) as unsigned number; 0 if there are not so many. */
+/* The next bits (at most 32) as unsigned number; 0 if fewer bits are left. */
 static inline int db_take_bits(db_bit_stream *s, int bits, uint32_t *value) {
     while (s->count < bits) {
         if (s->next == s->end) return 0;
@@ -24,7 +24,7 @@ static inline int db_take_bits(db_bit_stream *s, int bits, uint32_t *value) {
     return 1;
 }
 
-/* Two's complement of so many bits. */
+/* Two's complement of `bits` bits. */
 static inline uint32_t db_widen_bits(uint32_t value, int bits) {
     if (bits == 0 || bits == 32) return value;
     const uint32_t sign = (uint32_t)1 << (bits - 1);

@@ -79,7 +79,7 @@ db_status db_layout_allocate(db_context *context, const char *path, const db_ima
  * the program runs. Owned by the caller; NULL without memory. */
 char *db_layout_file(const db_image_layout *layout, const char *name);
 
-/* Copies a panel out of an array of so many pixels along fast and slow. */
+/* Copies a panel out of the array of all panels. */
 db_status db_layout_cut(db_context *context, const char *path, const db_image_layout *layout,
                         size_t panel, const db_measured_image *sheet, db_measured_image *image);
 

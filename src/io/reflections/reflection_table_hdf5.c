@@ -19,7 +19,7 @@ enum { MOST_IDENTIFIERS = 10000000, LONGEST_IDENTIFIER = 4096 /* of fixed length
 
 typedef enum number_kind { INTEGERS, SIZES, REALS } number_kind;
 
-/* A column that is read: so many numbers in each row. */
+/* A column that is read, with the number of values in each row. */
 typedef struct column {
     const char *name;
     number_kind kind;
