@@ -179,23 +179,34 @@ static db_status find_voters(db_context *context, const db_fit_shot_list *list, 
     return DB_OK;
 }
 
-/* A shot on which no cell is found, or that cannot be read, is passed over. */
-static db_status vote(db_context *context, const db_fit_shot_list *list, size_t shot, voters *v) {
+/* What is done with the image of a shot, by its configuration, which it may take. */
+typedef db_status image_task(db_context *context, db_fit_config *config,
+                             const db_measured_image *image, void *user);
+
+/* A shot that cannot be read, or whose task fails, is passed over. */
+static db_status look_at_image(db_context *context, const db_fit_shot_list *list, size_t shot,
+                               image_task *task, void *user) {
     db_fit_config config = { .image_file = "" };
     db_measured_image image;
     db_status status = db_fit_shot_list_config(context, list, shot, &config);
     if (status == DB_OK) status = db_fit_config_read_image(context, &config, &image, NULL, NULL);
     if (status == DB_OK) {
-        status = db_fit_config_find_cell(context, &config, &image, &v->cell[v->found]);
-        v->found += status == DB_OK && v->cell[v->found].count;
-        if (status != DB_OK && v->failed++ == 0) {
-            v->status = status;
-            snprintf(v->reason, sizeof v->reason, "%s", db_context_message(context));
-        }
+        status = task(context, &config, &image, user);
         db_measured_image_clear(&image);
     }
     db_fit_config_clear(&config);
     return status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED ? status : DB_OK;
+}
+
+static db_status vote(db_context *context, db_fit_config *config, const db_measured_image *image,
+                      void *user) {
+    voters *const v = user;
+    const db_status status = db_fit_config_find_cell(context, config, image, &v->cell[v->found]);
+    v->found += status == DB_OK && v->cell[v->found].count;
+    if (status == DB_OK || v->failed++ > 0) return status;
+    v->status = status;
+    snprintf(v->reason, sizeof v->reason, "%s", db_context_message(context));
+    return status;
 }
 
 /* Shots get the cell that most have. */
@@ -216,19 +227,9 @@ static db_status give_cell(db_context *context, const voters *v, db_fit_shot_lis
     return db_found_cell_take(context, &cell, &list->config);
 }
 
-/* A frame that cannot be read is passed over. */
-static db_status add_frame(db_context *context, const db_fit_shot_list *list, size_t shot,
-                           db_fit_cell_spots **spots) {
-    db_fit_config config = { .image_file = "" };
-    db_measured_image image;
-    db_status status = db_fit_shot_list_config(context, list, shot, &config);
-    if (status == DB_OK) status = db_fit_config_read_image(context, &config, &image, NULL, NULL);
-    if (status == DB_OK) {
-        status = db_fit_config_cell_spots(context, &config, &image, spots);
-        db_measured_image_clear(&image);
-    }
-    db_fit_config_clear(&config);
-    return status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED ? status : DB_OK;
+static db_status add_frame(db_context *context, db_fit_config *config,
+                           const db_measured_image *image, void *spots) {
+    return db_fit_config_cell_spots(context, config, image, spots);
 }
 
 /* Frames of one crystal have one cell, and one orientation. */
@@ -238,7 +239,7 @@ static db_status search_frames(db_context *context, db_fit_shot_list *list, vote
     db_status status = DB_OK;
     for (size_t n = 0; n < most && status == DB_OK && db_fit_cell_spots_count(spots) < ENOUGH_SPOTS;
          n++)
-        status = add_frame(context, list, v->shot[n * v->count / most], &spots);
+        status = look_at_image(context, list, v->shot[n * v->count / most], add_frame, &spots);
     if (status == DB_OK && spots)
         status = db_fit_config_cell_of_spots(context, &list->config, spots, &v->cell[0]);
     v->found = status == DB_OK && spots;
@@ -261,7 +262,8 @@ static db_status orient_frames(db_context *context, const db_fit_found_cell *cel
 
 static db_status vote_all(db_context *context, db_fit_shot_list *list, voters *v) {
     const size_t most = v->count < MOST_VOTERS ? v->count : MOST_VOTERS;
-    for (size_t n = 0; n < most; n++) DB_TRY(vote(context, list, v->shot[n * v->count / most], v));
+    for (size_t n = 0; n < most; n++)
+        DB_TRY(look_at_image(context, list, v->shot[n * v->count / most], vote, v));
     if (v->found || !v->failed) return DB_OK;
     if (!*list->config.shot_list) return db_fail(context, v->status, "%s", v->reason);
     return db_fail(context, v->status, "%s: no cell was found on any of %zu images: %s",
@@ -281,64 +283,61 @@ static db_status settle_cell(db_context *context, db_fit_shot_list *list) {
     return status;
 }
 
-/* A frame of a series whose orientation is looked for, the first that can be read. */
-typedef struct first_frame {
+/* A series whose orientation is looked for: spots of its frames, and the first one that can be read. */
+typedef struct frames {
     int known; /* 1: there is one */
     int open;  /* 1: nothing says how the crystal stands */
     db_fit_config config;
     db_experiment start;
-} first_frame;
+    db_fit_cell_spots *spots;
+} frames;
 
-/* Adds the spots of a frame; one that cannot be read is passed over. */
-static db_status look_at_frame(db_context *context, const db_fit_shot_list *list, size_t shot,
-                               first_frame *first, db_fit_cell_spots **spots) {
-    db_fit_config config = { .image_file = "" };
-    db_measured_image image;
+static db_status look_at_frame(db_context *context, db_fit_config *config,
+                               const db_measured_image *image, void *user) {
+    frames *const all = user;
     db_experiment start;
-    int open = 0;
-    db_status status = db_fit_shot_list_config(context, list, shot, &config);
-    if (status == DB_OK) status = db_fit_config_read_image(context, &config, &image, NULL, NULL);
-    if (status == DB_OK) {
-        status = db_start_make(context, &config, &image, &start, &open, NULL, NULL);
-        const int made = status == DB_OK;
-        if (made && open)
-            status = db_fit_cell_spots_add(context, &image, &config.settings, &start, spots);
-        if (status == DB_OK && !first->known) {
-            *first = (first_frame){ 1, open, config, start };
-            config = (db_fit_config){ .image_file = "" };
-        } else if (made) {
-            db_experiment_clear(&start);
-        }
-        db_measured_image_clear(&image);
+    int open;
+    DB_TRY(db_start_make(context, config, image, &start, &open, NULL, NULL));
+    const db_status status =
+        open ? db_fit_cell_spots_add(context, image, &config->settings, &start, &all->spots)
+             : DB_OK;
+    if (status != DB_OK || all->known) {
+        db_experiment_clear(&start);
+        return status;
     }
-    db_fit_config_clear(&config);
-    return status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED ? status : DB_OK;
+    all->known = 1;
+    all->open = open;
+    all->start = start;
+    all->config = *config;
+    *config = (db_fit_config){ .image_file = "" };
+    return DB_OK;
 }
 
 /* By spots of as many frames as are needed for enough of them. *found: 0: there was nothing to look for. */
 static db_status find_by_frames(db_context *context, const db_fit_shot_list *list,
                                 db_fit_lattice *lattice, search_keys *keys, size_t *found) {
     const size_t most = list->count < MOST_FRAMES ? list->count : MOST_FRAMES;
-    db_fit_cell_spots *spots = NULL;
-    first_frame *const first = calloc(1, sizeof *first);
-    db_status status = first ? DB_OK : db_fail_memory(context, "the first frame of a series");
+    frames *const all = calloc(1, sizeof *all);
+    db_status status = all ? DB_OK : db_fail_memory(context, "the first frame of a series");
     *found = 0;
     for (size_t n = 0; n < most && status == DB_OK; n++) {
-        status = look_at_frame(context, list, n * list->count / most, first, &spots);
-        if ((first->known && !first->open) || db_fit_cell_spots_count(spots) >= ENOUGH_SPOTS) break;
+        status = look_at_image(context, list, n * list->count / most, look_at_frame, all);
+        if ((all->known && !all->open) || db_fit_cell_spots_count(all->spots) >= ENOUGH_SPOTS)
+            break;
     }
-    if (status == DB_OK && first->known && first->open) {
-        status = db_find_lattice_of_spots(context, &first->config.settings, spots, &first->start,
+    if (status == DB_OK && all->known && all->open) {
+        status = db_find_lattice_of_spots(context, &all->config.settings, all->spots, &all->start,
                                           lattice);
         *found = status == DB_OK;
-        if (*found) name_corrections(&first->config, lattice, &first->start, keys);
+        if (*found) name_corrections(&all->config, lattice, &all->start, keys);
     }
-    if (first && first->known) {
-        db_experiment_clear(&first->start);
-        db_fit_config_clear(&first->config);
+    if (!all) return status;
+    if (all->known) {
+        db_experiment_clear(&all->start);
+        db_fit_config_clear(&all->config);
     }
-    free(first);
-    db_fit_cell_spots_destroy(&spots);
+    db_fit_cell_spots_destroy(&all->spots);
+    free(all);
     return status;
 }
 
