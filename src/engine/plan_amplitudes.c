@@ -23,16 +23,43 @@ struct db_plan_amplitudes {
     uint32_t *value; /* [table_count]: which value each entry of the box has; NULL: its own */
     size_t value_count;
     db_amplitude_sums list[LISTS];
-    double *by_entry; /* of the table as the kernels read it, default_F last */
+    /* of the table as the kernels read it, default_F last; 0 between calls, since an image touches few */
+    double *by_entry;
+    uint64_t *touched; /* entries that may not be 0, a bit each */
     size_t entries;
+    uint64_t *marks; /* others': see db_plan_amplitudes_mark */
 };
+
+/* Bits of a set of numbers. */
+
+static void put_bit(uint64_t *bits, size_t number) {
+    bits[number / 64] |= (uint64_t)1 << number % 64;
+}
+
+size_t db_amplitude_mark_words(size_t count) { return (count + 63) / 64; }
+
+size_t db_amplitude_take_mark(uint64_t *marks, size_t word) {
+    const int bit = __builtin_ctzll(marks[word]);
+    marks[word] &= marks[word] - 1;
+    return 64 * word + (size_t)bit;
+}
 
 void db_plan_amplitudes_destroy(db_plan_amplitudes *own) {
     if (!own) return;
     for (size_t i = 0; i < LISTS; i++) db_amplitude_sums_clear(&own->list[i]);
     free(own->value);
     free(own->by_entry);
+    free(own->touched);
     free(own);
+}
+
+/* The next call has them anew, all 0. */
+static void forget_entries(db_plan_amplitudes *own) {
+    free(own->by_entry);
+    free(own->touched);
+    own->by_entry = NULL;
+    own->touched = NULL;
+    own->entries = 0;
 }
 
 static db_status create_amplitudes(db_plan *plan) {
@@ -133,7 +160,10 @@ static db_status add_lists(const db_plan *plan, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const db_amplitude_sums *list = &own->list[i];
         if (list->failed) return db_fail_memory(plan->context, "the gradient by structure factors");
-        for (size_t n = 0; n < list->count; n++) own->by_entry[list->entry[n]] += list->sum[n];
+        for (size_t n = 0; n < list->count; n++) {
+            own->by_entry[list->entry[n]] += list->sum[n];
+            put_bit(own->touched, list->entry[n]);
+        }
     }
     return DB_OK;
 }
@@ -177,27 +207,42 @@ static void sum_closed(const db_plan *plan, const double *by_spot) {
         if (amplitude == 0 || by_spot[i] == 0) continue;
         plan->amplitudes->by_entry[at] +=
             spots->spot[s].value_double[DB_SPOT_AMPLITUDE] / (amplitude * amplitude) * by_spot[i];
+        put_bit(plan->amplitudes->touched, at);
     }
+}
+
+/* Adds what the kernels have summed of an entry to its value, or to default_F. */
+static db_status add_entry(const db_plan *plan, size_t i, double *amplitudes, double *default_F) {
+    const db_plan_amplitudes *own = plan->amplitudes;
+    const int interpolated = own->entries != plan->table.count + 1;
+    double by_entry = plan->job.scale * own->by_entry[i];
+    own->by_entry[i] = 0;
+    if (by_entry == 0) return DB_OK;
+    const size_t entry = entry_of_kernel(plan, i), value = value_of(plan, entry);
+    if (!interpolated) by_entry *= 2 * amplitude_of(plan, entry);
+    if (!isfinite(by_entry))
+        return db_fail(plan->context, DB_ERROR_INPUT,
+                       "gradient by structure factors is not finite: expected cotangent times "
+                       "derivatives below 1e38%s",
+                       plan->precision == DB_PRECISION_MIXED ? "; try double precision" : "");
+    if (value == SIZE_MAX)
+        *default_F += by_entry;
+    else if (amplitudes)
+        amplitudes[value] += by_entry;
+    if (value != SIZE_MAX && own->marks) put_bit(own->marks, value);
+    return DB_OK;
 }
 
 /* From the kernels' entries to values. */
 static db_status form_gradient(const db_plan *plan, double *amplitudes, double *default_F) {
-    const size_t values = db_plan_amplitude_values(plan), entries = kernel_entries(plan);
-    const int interpolated = entries != plan->table.count + 1;
-    double by_default = 0, unused = 0;
-    if (amplitudes) memset(amplitudes, 0, values * sizeof *amplitudes);
-    for (size_t i = 0; i < entries; i++) {
-        double by_entry = plan->job.scale * plan->amplitudes->by_entry[i];
-        if (by_entry == 0) continue;
-        const size_t entry = entry_of_kernel(plan, i), value = value_of(plan, entry);
-        if (!interpolated) by_entry *= 2 * amplitude_of(plan, entry);
-        if (!isfinite(by_entry))
-            return db_fail(plan->context, DB_ERROR_INPUT,
-                           "gradient by structure factors is not finite: expected cotangent times "
-                           "derivatives below 1e38%s",
-                           plan->precision == DB_PRECISION_MIXED ? "; try double precision" : "");
-        *(value == SIZE_MAX ? &by_default : amplitudes ? &amplitudes[value] : &unused) += by_entry;
-    }
+    const db_plan_amplitudes *own = plan->amplitudes;
+    double by_default = 0;
+    if (amplitudes && !own->marks)
+        memset(amplitudes, 0, db_plan_amplitude_values(plan) * sizeof *amplitudes);
+    for (size_t word = 0; word < db_amplitude_mark_words(own->entries); word++)
+        while (own->touched[word])
+            DB_TRY(add_entry(plan, db_amplitude_take_mark(own->touched, word), amplitudes,
+                             &by_default));
     if (default_F) *default_F = by_default;
     return DB_OK;
 }
@@ -211,26 +256,35 @@ static db_status make_entries(db_plan *plan) {
                        "gradient by structure factors: %zu of them, with a margin for "
                        "interpolation, more than the supported 2^32",
                        entries);
-    if (own->entries != entries) {
-        free(own->by_entry);
-        own->entries = 0;
-        own->by_entry = malloc(entries * sizeof *own->by_entry);
-        if (!own->by_entry)
-            return db_fail_memory(plan->context, "the gradient by structure factors");
-        own->entries = entries;
+    if (own->entries == entries) return DB_OK;
+    forget_entries(own);
+    own->by_entry = calloc(entries, sizeof *own->by_entry);
+    own->touched = calloc(db_amplitude_mark_words(entries), sizeof *own->touched);
+    if (!own->by_entry || !own->touched) {
+        forget_entries(own);
+        return db_fail_memory(plan->context, "the gradient by structure factors");
     }
-    memset(own->by_entry, 0, entries * sizeof *own->by_entry);
+    own->entries = entries;
+    return DB_OK;
+}
+
+db_status db_plan_amplitudes_mark(db_plan *plan, uint64_t *marks) {
+    DB_TRY(create_amplitudes(plan));
+    plan->amplitudes->marks = marks;
     return DB_OK;
 }
 
 db_status db_plan_amplitudes_vjp(db_plan *plan, const void *cotangent, const double *by_spot,
                                  double *amplitudes, double *default_F) {
     DB_TRY(make_entries(plan));
+    db_status status = DB_OK;
     if (plan->spots)
         sum_closed(plan, by_spot);
     else
-        DB_TRY(sum_sampled(plan, cotangent));
-    return form_gradient(plan, amplitudes, default_F);
+        status = sum_sampled(plan, cotangent);
+    if (status == DB_OK) status = form_gradient(plan, amplitudes, default_F);
+    if (status != DB_OK) forget_entries(plan->amplitudes);
+    return status;
 }
 
 /* The image along a direction */

@@ -21,6 +21,16 @@ db_status db_plan_amplitudes_share_as(const db_plan *other, db_plan *plan);
 db_status db_plan_amplitudes_vjp(db_plan *plan, const void *cotangent, const double *by_spot,
                                  double *amplitudes, double *default_F);
 
+/* From now on the caller's array of amplitudes is 0 at a call, which adds to few of them: those whose bits it sets
+ * in marks. NULL: the array receives all. */
+db_status db_plan_amplitudes_mark(db_plan *plan, uint64_t *marks);
+
+/* Words of 64 bits that a set of numbers below count has. */
+size_t db_amplitude_mark_words(size_t count);
+
+/* The least number of a word that is not 0, taken out of the set. */
+size_t db_amplitude_take_mark(uint64_t *marks, size_t word);
+
 /* The image along a direction: of the values, and default_F; NULL: 0. */
 db_status db_plan_amplitudes_jvp(db_plan *plan, const double *amplitudes, const double *default_F,
                                  void *tangent);

@@ -24,13 +24,23 @@ struct db_plan_batch {
     db_plan *plan; /* of all threads */
     worker *workers;
     int worker_count;
-    double *room; /* gradients by structure factors of the shots of one round */
-    size_t room_size;
+    /* gradients by structure factors of the shots of one round, 0 between rounds, since a shot touches
+     * few, and which they are */
+    double *room;
+    uint64_t *marks;
+    size_t room_shots, room_values;
 };
+
+/* Of a shot's gradient by structure factors; values NULL: none is summed. */
+typedef struct shot_room {
+    double *values; /* default_F behind them */
+    uint64_t *marks;
+} shot_room;
 
 /* One call. */
 typedef struct batch_call {
-    db_status (*work)(db_plan *plan, const struct batch_call *call, size_t shot, double *room);
+    db_status (*work)(db_plan *plan, const struct batch_call *call, size_t shot,
+                      const shot_room *room);
     const db_experiment *const *shots;
     size_t count;
     void *const *images;
@@ -96,7 +106,8 @@ static db_status need_workers(db_plan_batch *b, int count) {
 
 /* Shots */
 
-static db_status run_shot(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+static db_status run_shot(db_plan *plan, const batch_call *call, size_t shot,
+                          const shot_room *room) {
     db_experiment given = *call->shots[shot]; /* its lists are not changed */
     given.structure_factors = plan->experiment.structure_factors;
     DB_TRY(db_plan_update(plan, &given));
@@ -105,7 +116,7 @@ static db_status run_shot(db_plan *plan, const batch_call *call, size_t shot, do
 
 /* Of any thread; number 0, which started the work, tells the caller how far it is. */
 static void run_one(const db_plan_batch *b, const batch_call *call, db_plan *plan, size_t shot,
-                    double *room, batch_state *state) {
+                    const shot_room *room, batch_state *state) {
     int stop;
 #pragma omp atomic read
     stop = state->cancelled;
@@ -129,25 +140,33 @@ static void run_one(const db_plan_batch *b, const batch_call *call, db_plan *pla
     }
 }
 
-static size_t room_of_shot(const db_plan_batch *b, const batch_call *call) {
-    return call->sums ? db_plan_amplitude_values(b->plan) + 1 : 0;
+/* Of a shot of a round. */
+static shot_room room_of(const db_plan_batch *b, const batch_call *call, size_t place) {
+    const size_t values = b->room_values;
+    if (!call->sums) return (shot_room){ NULL, NULL };
+    return (shot_room){ b->room + place * (values + 1),
+                        b->marks + place * db_amplitude_mark_words(values) };
 }
 
-/* Adds what the shots of a round have left in their rooms. */
+/* Adds what the shots of a round have left in their rooms, and empties these. */
 static void add_sums(const db_plan_batch *b, const batch_call *call, size_t shots) {
-    const size_t values = db_plan_amplitude_values(b->plan);
     for (size_t s = 0; call->sums && s < shots; s++) {
-        const double *from = b->room + s * (values + 1);
-        for (size_t i = 0; call->sums->amplitudes && i < values; i++)
-            call->sums->amplitudes[i] += from[i];
-        if (call->sums->default_F) *call->sums->default_F += from[values];
+        const shot_room from = room_of(b, call, s);
+        double *const by_default = &from.values[b->room_values];
+        for (size_t word = 0; word < db_amplitude_mark_words(b->room_values); word++)
+            while (from.marks[word]) {
+                const size_t i = db_amplitude_take_mark(from.marks, word);
+                call->sums->amplitudes[i] += from.values[i];
+                from.values[i] = 0;
+            }
+        if (call->sums->default_F) *call->sums->default_F += *by_default;
+        *by_default = 0;
     }
 }
 
 /* Shots [first, end), one for each thread at a time. */
 static void run_round(db_plan_batch *b, const batch_call *call, size_t first, size_t end,
                       int threads, batch_state *state) {
-    const size_t room = room_of_shot(b, call);
     const long begin = (long)first, stop = (long)end;
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
@@ -155,9 +174,8 @@ static void run_round(db_plan_batch *b, const batch_call *call, size_t first, si
     (void)threads;
 #endif
     for (long i = begin; i < stop; i++) {
-        const size_t place = (size_t)(i - begin);
-        run_one(b, call, b->workers[db_thread_number()].plan, (size_t)i,
-                room ? b->room + place * room : NULL, state);
+        const shot_room room = room_of(b, call, (size_t)(i - begin));
+        run_one(b, call, b->workers[db_thread_number()].plan, (size_t)i, &room, state);
     }
 }
 
@@ -166,7 +184,8 @@ static void run_together(const db_plan_batch *b, const batch_call *call, size_t 
                          batch_state *state) {
     const db_progress_function progress = b->context->progress;
     b->context->progress = NULL;
-    const db_status status = run_shot(b->plan, call, shot, b->room);
+    const shot_room room = room_of(b, call, 0);
+    const db_status status = run_shot(b->plan, call, shot, &room);
     b->context->progress = progress;
     state->done++;
     if (status != DB_OK && shot < state->failed) {
@@ -178,14 +197,27 @@ static void run_together(const db_plan_batch *b, const batch_call *call, size_t 
         state->cancelled = 1;
 }
 
-static db_status make_room(db_plan_batch *b, const batch_call *call, size_t shots) {
-    const size_t size = room_of_shot(b, call) * shots;
-    if (size <= b->room_size) return DB_OK;
+/* The next call has it anew, all 0. */
+static void forget_room(db_plan_batch *b) {
     free(b->room);
-    b->room_size = 0;
-    b->room = malloc(size * sizeof *b->room);
-    if (!b->room) return db_fail_memory(b->context, "the gradients of a batch");
-    b->room_size = size;
+    free(b->marks);
+    b->room = NULL;
+    b->marks = NULL;
+    b->room_shots = 0;
+}
+
+static db_status make_room(db_plan_batch *b, const batch_call *call, size_t shots) {
+    const size_t values = db_plan_amplitude_values(b->plan);
+    if (!call->sums || (shots <= b->room_shots && values == b->room_values)) return DB_OK;
+    forget_room(b);
+    b->room = calloc(shots * (values + 1), sizeof *b->room);
+    b->marks = calloc(shots * db_amplitude_mark_words(values) + 1, sizeof *b->marks);
+    if (!b->room || !b->marks) {
+        forget_room(b);
+        return db_fail_memory(b->context, "the gradients of a batch");
+    }
+    b->room_shots = shots;
+    b->room_values = values;
     return DB_OK;
 }
 
@@ -237,6 +269,7 @@ static db_status run_batch(db_plan_batch *b, const batch_call *call) {
         run_together(b, call, i, &state);
         add_sums(b, call, 1);
     }
+    if (state.failed < call->count || state.cancelled) forget_room(b);
     if (state.failed < call->count)
         return db_fail(b->context, state.status, "shot %zu: %s", state.failed, state.message);
     if (state.cancelled && state.done < call->count)
@@ -262,7 +295,8 @@ static db_status need_images(const db_plan_batch *b, size_t count, const void *c
     return DB_OK;
 }
 
-static db_status forward(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+static db_status forward(db_plan *plan, const batch_call *call, size_t shot,
+                         const shot_room *room) {
     (void)room;
     return db_plan_forward(plan, call->images[shot]);
 }
@@ -274,18 +308,31 @@ db_status db_plan_batch_forward(db_plan_batch *b, const db_experiment *const *sh
     return run_batch(b, &call);
 }
 
+/* What the shot has for itself, too. */
+static void mark_all(const shot_room *room, const double *amplitudes, size_t values) {
+    memcpy(room->values, amplitudes, values * sizeof *room->values);
+    for (size_t i = 0; i < values; i++) room->marks[i / 64] |= (uint64_t)1 << i % 64;
+}
+
 /* The shot's own gradients by structure factors, if wanted, are also what goes to the sums. */
-static db_status vjp_of_shot(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+static db_status vjp_of_shot(db_plan *plan, const batch_call *call, size_t shot,
+                             const shot_room *room) {
     static const db_plan_vector nothing = DB_PLAN_VECTOR_INIT;
     db_plan_vector v = call->vectors ? call->vectors[shot] : nothing;
     const size_t values = db_plan_amplitude_values(plan);
     const int add = call->sums && call->sums->amplitudes,
-              add_default = call->sums && call->sums->default_F;
-    if (add && !v.amplitudes) v.amplitudes = room;
-    if (add_default && !v.default_F) v.default_F = room + values;
-    DB_TRY(db_plan_vjp(plan, call->cotangents[shot], call->images ? call->images[shot] : NULL, &v));
-    if (add && v.amplitudes != room) memcpy(room, v.amplitudes, values * sizeof *room);
-    if (add_default) room[values] = *v.default_F;
+              add_default = call->sums && call->sums->default_F, few = add && !v.amplitudes;
+    if (few) {
+        v.amplitudes = room->values;
+        DB_TRY(db_plan_amplitudes_mark(plan, room->marks));
+    }
+    if (add_default && !v.default_F) v.default_F = room->values + values;
+    const db_status status =
+        db_plan_vjp(plan, call->cotangents[shot], call->images ? call->images[shot] : NULL, &v);
+    if (few) DB_TRY(db_plan_amplitudes_mark(plan, NULL));
+    DB_TRY(status);
+    if (add && !few) mark_all(room, v.amplitudes, values);
+    if (add_default) room->values[values] = *v.default_F;
     return DB_OK;
 }
 
@@ -315,7 +362,7 @@ db_status db_plan_batch_vjp(db_plan_batch *b, const db_experiment *const *shots,
     return run_batch(b, &call);
 }
 
-static db_status jvp(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+static db_status jvp(db_plan *plan, const batch_call *call, size_t shot, const shot_room *room) {
     (void)room;
     return db_plan_jvp(plan, &call->vectors[shot], call->images[shot], call->tangents[shot]);
 }
@@ -335,7 +382,8 @@ db_status db_plan_batch_jvp(db_plan_batch *b, const db_experiment *const *shots,
     return run_batch(b, &call);
 }
 
-static db_status normal_of_shot(db_plan *plan, const batch_call *call, size_t shot, double *room) {
+static db_status normal_of_shot(db_plan *plan, const batch_call *call, size_t shot,
+                                const shot_room *room) {
     const size_t parameters = plan->parameters.count;
     (void)room;
     return db_plan_normal(plan, call->type, call->data[shot],
@@ -412,7 +460,7 @@ void db_plan_batch_destroy(db_plan_batch **batch) {
     if (!batch || !*batch) return;
     destroy_workers(*batch);
     db_plan_destroy(&(*batch)->plan);
-    free((*batch)->room);
+    forget_room(*batch);
     free(*batch);
     *batch = NULL;
 }

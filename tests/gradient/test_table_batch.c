@@ -203,9 +203,25 @@ static void a_batch_names_the_shot(void **state) {
     sums.parameters = m.gradient[0][0];
     scene_refuses(&s, VJP(NULL, &sums), DB_ERROR_USAGE, "each shot's own");
     sums.parameters = NULL;
-    m.cotangent[4][0] = NAN;
-    scene_refuses(&s, VJP(NULL, &sums), DB_ERROR_INPUT, "shot 4: cotangent of pixel (0, 0)");
     m.cotangent[4][0] = 0;
+    assert_int_equal(VJP(NULL, &sums), DB_OK);
+    memcpy(m.sum[1], m.sum[0], (s.entries + 1) * sizeof(double));
+    static const double bad[] = { NAN, 1e300 };
+    static const char *const words[] = { "shot 4: cotangent of pixel (0, 0)", "shot 4: gradient" };
+    for (int i = 0; i < 2; i++) { /* nothing of it is left in later sums */
+        m.cotangent[4][0] = bad[i];
+        scene_refuses(&s, VJP(NULL, &sums), DB_ERROR_INPUT, words[i]);
+        m.cotangent[4][0] = 0;
+        assert_int_equal(VJP(NULL, &sums), DB_OK);
+        assert_memory_equal(m.sum[0], m.sum[1], (s.entries + 1) * sizeof(double));
+    }
+    /* a shot's own gradient, too */
+    db_plan_vector gradients[SHOTS];
+    for (int i = 0; i < SHOTS; i++) gradients[i] = (db_plan_vector)DB_PLAN_VECTOR_INIT;
+    for (int i = 0; i < SHOTS; i++) gradients[i].parameters = m.gradient[1][i];
+    gradients[1].amplitudes = s.gradient;
+    assert_int_equal(VJP(gradients, &sums), DB_OK);
+    assert_memory_equal(m.sum[0], m.sum[1], (s.entries + 1) * sizeof(double));
     /* all entries share one value: its gradient is the sum */
     assert_int_equal(VJP(NULL, &sums), DB_OK);
     double all = 0, shared = 0, largest_one = 0;
