@@ -107,6 +107,9 @@ static const db_json_field shot_rows[] = {
     MADE_IF(in_use, "at_bound", local_bounds, "list", NULL, "", "`no`, `lower`, `upper`"),
     NAMED_IF(in_use, "orientation", shot.experiment.crystal.orientation, "",
              "rotation from the standard frame, row by row, from which the refined angles count"),
+    NAMED_IF(in_use, "light_explained", shot.verdict.light_explained, "",
+             "rotation series: part of the light of its spots, by squares, that the model "
+             "explains; else null"),
     NAMED_IF(in_use, "pixels", shot.after.pixels, "", "pixels in use"),
     NAMED_IF(in_use, "shoeboxes", shot.after.shoeboxes, "", "shoeboxes in use"),
     MADE_IF(in_use, "chi2_reduced", chi2_pair, "list", NULL, "",
@@ -132,6 +135,23 @@ static json_t *shots(db_document *d, const void *of) {
 static json_t *has_converged(db_document *d, const void *of) {
     (void)d;
     return json_boolean(((const db_fit_shots_result *)of)->status == DB_OK);
+}
+
+static json_t *run_warnings(db_document *d, const void *of) {
+    const db_fit_shots_result *const r = of;
+    return db_make_warnings(d, r->warning_count, r->warnings);
+}
+
+static json_t *run_advice(db_document *d, const void *of) {
+    const db_fit_shots_result *const r = of;
+    return db_make_advice(d, r->warning_count, r->advice);
+}
+
+static int is_series(const void *of) { return ((const db_fit_shots_result *)of)->passages != NULL; }
+
+static json_t *intensities_usable(db_document *d, const void *of) {
+    (void)d;
+    return json_boolean(((const db_fit_shots_result *)of)->intensities_usable);
 }
 
 static json_t *model(db_document *d, const void *of) {
@@ -181,6 +201,15 @@ static const db_json_field list_rows[] = {
     VALUE(pixels, "", "pixels in use"),
     VALUE(shoeboxes, "", "shoeboxes in use"),
     VALUE(used, "", "shots in use"),
+    MADE("warnings", run_warnings, "list of texts", NULL, "",
+         "points to check before the result of a rotation series is used"),
+    MADE("advice", run_advice, "list of texts", NULL, "", "advice for each warning"),
+    VALUE_IF(is_series, light_spots, "", "rotation series: spots on the frames, of the final data"),
+    VALUE_IF(is_series, light_part, "",
+             "rotation series: fraction of these spots whose brightness in the model is right "
+             "within a factor of 1.5; null: fewer than 20 spots"),
+    MADE_IF(is_series, "intensities_usable", intensities_usable, "yes/no", NULL, "",
+            "rotation series: free intensities may be used: light_part is 2/3 or more"),
     MADE_IF(db_has_intensities, "intensities", db_make_intensities, "object", &db_intensity_fields,
             "", "intensities that all shots share (`intensity: joint`)"),
 };

@@ -17,7 +17,9 @@
 #include "fit/own_stages.h"
 #include "fit/verdict/conclude.h"
 #include "fit/verdict/verdict.h"
+#include "fit/verdict/warnings.h"
 #include "fit/shots/records.h"
+#include "fit/shots/series.h"
 #include "fit/shots/series_parts.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
@@ -281,6 +283,8 @@ static db_status create_result(db_shots *all, db_fit_shots_result **result) {
     r->shot = calloc(all->count, sizeof *r->shot);
     all->in_full = r->shot;
     r->in_full = all->source->in_full;
+    r->light_part = NAN;
+    r->intensities_usable = 1;
     if (!all->source->in_full)
         r->memory = calloc(all->count * all->parameters + 1, sizeof *r->memory);
     if (!r->shot || !(r->memory || all->source->in_full))
@@ -346,6 +350,7 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     if (all->source->in_full) return DB_OK;
     shot->used = summary->used;
     shot->verdict.usable = summary->used && !summary->wrong;
+    shot->verdict.light_explained = db_light_explained(&summary->light);
     memcpy(shot->reason, summary->reason, sizeof shot->reason);
     shot->estimates =
         (db_fit_estimates){ .count = n, .list = result->memory + s * n, .shared_misfit = 1 };
@@ -429,7 +434,7 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     all->course = (db_fit_course){ .count = 0 };
     result->shot_evaluations = all->evaluations;
     if (all->source->in_full && all->count == 1) tell_of_one(result);
-    return DB_OK;
+    return result->passages ? db_fit_series_warnings_make(all->context, result) : DB_OK;
 }
 
 static db_status refine_shots(db_shots *all, db_fit_shots_result *result) {
@@ -594,6 +599,8 @@ void db_fit_shots_result_destroy(db_fit_shots_result **result) {
     free((*result)->history_values);
     db_joint_intensities_destroy(&(*result)->intensities);
     free((*result)->passages);
+    free((*result)->warnings);
+    free((void *)(*result)->advice);
     free(*result);
     *result = NULL;
 }

@@ -190,10 +190,10 @@ static void say_errors(db_fit_log *log, const db_fit_estimates *found) {
                    found->shared_misfit);
 }
 
-static void say_warnings(db_fit_log *log, const db_fit_result *r) {
-    if (r->warning_count) db_fit_say(log, "\n");
-    for (size_t i = 0; i < r->warning_count; i++)
-        db_fit_say(log, "  Warning: %s\n", r->warnings[i]);
+static void say_warnings(db_fit_log *log, size_t count,
+                         char (*const warning)[DB_FIT_WARNING_SIZE]) {
+    if (count) db_fit_say(log, "\n");
+    for (size_t i = 0; i < count; i++) db_fit_say(log, "  Warning: %s\n", warning[i]);
 }
 
 /* Of several starts, those that went through all stages, and the given one. */
@@ -256,6 +256,12 @@ static void say_shoeboxes(db_fit_log *log, const db_fit_config *config,
                config->settings.shoebox_half_width ? "" : ", chosen by the spacing of reflections");
 }
 
+static void say_light_part(db_fit_log *log, double part) {
+    if (isnan(part)) return;
+    db_fit_say(log, "  %-58s  %9.3g  at least 0.667 for intensities\n",
+               "fraction of spots as bright in the model (factor 1.5)", part);
+}
+
 /* May the result be used? */
 static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
     db_fit_say(log, "\nJudged by %zu spots found without a model, %zu of them at reflections%s\n",
@@ -279,9 +285,7 @@ static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
         if (isfinite(t->most)) tell(log, "%s at most %g", has_least ? "," : " ", t->most);
         tell(log, "%s\n", t->passed ? "" : "  FAILED");
     }
-    if (isnan(v->light_part)) return;
-    db_fit_say(log, "  %-58s  %9.3g  at least 0.667 for intensities\n",
-               "fraction of spots as bright in the model (factor 1.5)", v->light_part);
+    say_light_part(log, v->light_part);
 }
 
 static void say_image(db_fit_log *log, const db_fit_config *config, const db_fit_result *result) {
@@ -297,7 +301,7 @@ static void say_image(db_fit_log *log, const db_fit_config *config, const db_fit
     say_parameters(log, config, &result->estimates, "parameter", 16);
     say_errors(log, &result->estimates);
     say_verdict(log, &result->verdict);
-    say_warnings(log, result);
+    say_warnings(log, result->warning_count, result->warnings);
 }
 
 /* Standard error of a parameter: its own, or the error of the one it follows, which has the same value;
@@ -438,6 +442,27 @@ static void say_intensities(db_fit_log *log, const db_fit_shots_result *r) {
     if (*reference) db_fit_say(log, "  Warning: %s\n", reference);
 }
 
+/* Of the frames of a series. */
+static void say_light(db_fit_log *log, const db_fit_shots_result *r) {
+    double *const values = malloc((r->shot_count + 1) * sizeof *values);
+    size_t count = 0, least = 0;
+    for (size_t s = 0; s < r->shot_count && values && r->passages; s++) {
+        const double explained = r->shot[s].verdict.light_explained;
+        if (!r->shot[s].used || !isfinite(explained)) continue;
+        if (!count || explained < r->shot[least].verdict.light_explained) least = s;
+        values[count++] = explained;
+    }
+    if (count > 0) {
+        db_sort_numbers(values, count);
+        db_fit_say(log,
+                   "\nLight of %zu frames: the model explains %.0f %% of it (median), least of %s, "
+                   "%.0f %%\n",
+                   count, 100 * quantile(values, count, 0.5), r->shot[least].name, 100 * values[0]);
+        say_light_part(log, r->light_part);
+    }
+    free(values);
+}
+
 /* Shots that are wrong, of those in use, or those that were excluded. */
 static void say_reasons(db_fit_log *log, const db_fit_shots_result *r, int used) {
     size_t count = 0;
@@ -468,7 +493,9 @@ static void say_shots(db_fit_log *log, const db_fit_config *config, const db_fit
     say_parameters(log, config, &r->estimates, "shared by all shots", 24);
     say_errors(log, &r->estimates);
     say_local(log, r);
+    say_light(log, r);
     say_intensities(log, r);
+    say_warnings(log, r->warning_count, r->warnings);
     say_reasons(log, r, 1);
     say_reasons(log, r, 0);
 }

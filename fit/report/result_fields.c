@@ -10,6 +10,18 @@
 
 #include <time.h>
 
+json_t *db_make_warnings(db_document *d, size_t count, char (*text)[DB_FIT_WARNING_SIZE]) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < count; i++) db_document_add(d, array, db_document_text(text[i]));
+    return array;
+}
+
+json_t *db_make_advice(db_document *d, size_t count, const char *const *text) {
+    json_t *const array = json_array();
+    for (size_t i = 0; i < count; i++) db_document_add(d, array, json_string(text[i]));
+    return array;
+}
+
 json_t *db_make_schema(db_document *d, const void *of) {
     (void)d, (void)of;
     return json_integer(DB_RESULT_SCHEMA);

@@ -3,6 +3,7 @@
 #include "base/text_stream.h"
 #include "base/vector.h"
 #include "fit/config/listed_experiment.h"
+#include "fit/verdict/verdict_of_light.h"
 
 #include <dualbragg/fit.h>
 #include <dualbragg/reflections.h>
@@ -37,6 +38,7 @@ db_status db_fit_write_intensities(db_context *context, const char *path,
         "# h k l F (of the model's image) F^2 sigma(F^2) counts sigma(counts) partiality d panel "
         "fast slow background pixels strong_pixels wavelength wavelength_width\n",
         db_version());
+    if (!result->verdict.intensities_usable) fputs(DB_INTENSITIES_UNUSABLE, text.stream);
     for (size_t n = 0; n < result->reflection_count; n++) {
         const db_fit_reflection *const i = &result->reflections[n];
         fprintf(text.stream,
@@ -265,6 +267,7 @@ db_status db_fit_shots_write_passages(db_context *context, const char *path,
             "first_frame "
             "last_frame frame panel fast slow pixels strong_pixels\n",
             db_version());
+    if (!result->intensities_usable) fputs(DB_INTENSITIES_UNUSABLE, text.stream);
     for (size_t n = 0; n < result->passage_count; n++) {
         const db_fit_passage *const p = &result->passages[n];
         fprintf(text.stream,

@@ -227,18 +227,12 @@ static TABLE(in_short_fields, in_short_rows);
 
 static json_t *warnings(db_document *d, const void *of) {
     const db_fit_result *const r = of;
-    json_t *const array = json_array();
-    for (size_t i = 0; i < r->warning_count; i++)
-        db_document_add(d, array, db_document_text(r->warnings[i]));
-    return array;
+    return db_make_warnings(d, r->warning_count, r->warnings);
 }
 
 static json_t *advice(db_document *d, const void *of) {
     const db_fit_result *const r = of;
-    json_t *const array = json_array();
-    for (size_t i = 0; i < r->warning_count; i++)
-        db_document_add(d, array, json_string(r->advice[i]));
-    return array;
+    return db_make_advice(d, r->warning_count, r->advice);
 }
 
 /* Headline errors: error and correlation in one. */

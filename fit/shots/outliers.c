@@ -5,6 +5,7 @@
 #include "base/quantile.h"
 #include "fit/search/agreement.h"
 #include "fit/shots/records.h"
+#include "fit/shots/series.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
 
@@ -70,15 +71,12 @@ static db_status spread(db_shots *all, const size_t *shot, size_t shots) {
 static int is_borne_out(const db_shots *all, size_t frame) {
     const double sure = -DB_AGREEMENT_SIGNIFICANT;
     double sum[3] = { 0 };
-    size_t spots = 0;
-    for (size_t away = 0; away < all->count && spots < DB_ENOUGH_JUDGED; away++)
-        for (int side = 0; side < (away ? 2 : 1); side++) {
-            if (side ? frame < away : frame + away >= all->count) continue;
-            const db_shot_summary *const s = &all->summary[side ? frame - away : frame + away];
-            if (!s->used) continue;
-            spots += s->judged;
-            for (int k = 0; k < 3; k++) sum[k] += s->margin[k];
-        }
+    size_t spots = 0, near;
+    for (size_t n = 0; n < 2 * all->count && spots < DB_ENOUGH_JUDGED; n++) {
+        if (!db_series_near(all, frame, n, &near)) continue;
+        spots += all->summary[near].judged;
+        for (int k = 0; k < 3; k++) sum[k] += all->summary[near].margin[k];
+    }
     const double most = fmin(sure, DB_MARGIN_PER_SPOT * (double)spots);
     return sum[0] >= sure && sum[1] >= most && sum[2] >= most;
 }
@@ -97,6 +95,7 @@ static void find_wrong(db_shots *all, double most, size_t *shot, size_t *found,
                        db_wrong_shots *left) {
     size_t count = 0;
     decide_frames(all);
+    db_series_judge_light(all);
     for (size_t i = 0; i < all->count; i++)
         if (all->summary[i].used && all->summary[i].wrong) shot[count++] = i;
     if ((double)count > most * (double)all->used) {

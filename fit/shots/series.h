@@ -44,6 +44,18 @@ size_t db_series_reflections(const db_shots *all);
 db_status db_series_note_light(const db_shots *all, db_context *context, size_t shot,
                                const db_open_shot *open);
 
+/* Compares the light of the frames with the models': db_shot_summary.light, and may the intensities be used? All processes call it. */
+db_status db_series_compare_light(db_shots *all, db_fit_shots_result *result);
+
+/* What part of its light the model explains; NAN: it has none, or is not known. */
+double db_light_explained(const db_frame_light *light);
+
+/* The frames about one, it itself, then those before and after it in turn; 0: there is none of this number in use. */
+int db_series_near(const db_shots *all, size_t frame, size_t n, size_t *near);
+
+/* Which frames does the model leave without most of their light? Marks them as wrong; on rank 0. */
+void db_series_judge_light(db_shots *all);
+
 /* Then lists what all frames show of each reflection, on rank 0. All processes call it. */
 db_status db_series_passages(db_shots *all, db_fit_shots_result *result);
 

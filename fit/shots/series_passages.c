@@ -14,7 +14,9 @@ static db_part_light light_of(const db_objective *objective, const db_stored *pi
     const db_block block = db_objective_block(objective, b);
     const db_region *const r = &block.region;
     const db_shoeboxes *const boxes = &pixels->boxes;
+    const db_loss *const loss = block.loss;
     db_part_light part = { .panel = (uint32_t)r->panel,
+                           .gain = loss->gain,
                            .recorded = boxes->count ? boxes->reflection[b].recorded : 1 };
     double fast = 0, slow = 0;
     for (int s = 0; s < r->slow_count; s++) {
@@ -26,6 +28,8 @@ static db_part_light light_of(const db_objective *objective, const db_stored *pi
             const double shape = (double)block.shape[i],
                          rest = (double)block.value[i] - pixel.expected;
             part.shape += shape;
+            part.dark_variance +=
+                loss->gain * (pixel.expected - pixel.spot) + loss->readout_variance;
             part.light += rest + pixel.spot;
             part.light_variance += pixel.variance;
             part.chi2 += pixel.trust * rest * rest / pixel.variance;
@@ -112,5 +116,7 @@ static db_status list_passages(const db_shots *all, db_fit_shots_result *result)
 db_status db_series_passages(db_shots *all, db_fit_shots_result *result) {
     db_series *const s = all->series;
     DB_TRY(db_records_gather(all, s->light_bytes, s->light, 0));
-    return db_workers_common_status(all, all->team.rank == 0 ? list_passages(all, result) : DB_OK);
+    const db_status status = all->team.rank == 0 ? list_passages(all, result) : DB_OK;
+    DB_TRY(db_workers_common_status(all, status));
+    return db_series_compare_light(all, result);
 }

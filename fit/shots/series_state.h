@@ -16,6 +16,7 @@ typedef struct db_series_part {
 typedef struct db_part_light {
     double shape;    /* of the model's image for an intensity of 1 */
     double recorded; /* part of the reflection, by the model with which the stage began */
+    double gain, dark_variance; /* counts per photon; variance of the background with the readout */
     double light, light_variance; /* counts above the background, and their variance by noise */
     double chi2;
     double position[2]; /* of the model's spot, in pixels of the panel (fast, slow) */

@@ -68,6 +68,21 @@ typedef enum db_wrongness {
     DB_FRAME_UNDECIDED /* of a series: its few spots do not bear the model out alone */
 } db_wrongness;
 
+/* By how much a model misses the light of a frame's spots more than half as much as a rival does, in squares of errors, and
+ * the variance of that by noise. */
+typedef struct db_light_margin {
+    double excess, variance;
+} db_light_margin;
+
+/* Light of a frame of a series, in the boxes of all reflections that the series shows there (fit/shots/series_light.c):
+ * squares of errors off the model, and off no light, without those of noise; margins beside a model without spots, and
+ * beside spots as bright on all frames that show them; spots with strong pixels, and of these those as bright in the model. */
+typedef struct db_frame_light {
+    double missed, all;
+    db_light_margin none, even;
+    size_t spots, alike;
+} db_frame_light;
+
 /* Results of a shot, beside its values (db_shots_values), in its process and in rank 0. */
 typedef struct db_shot_summary {
     int used; /* 0: excluded */
@@ -84,7 +99,8 @@ typedef struct db_shot_summary {
     size_t pixels, shoeboxes;
     double degrees; /* of freedom, without shared quantities */
     double chi2[2], correlation[2], centroid_rms[2];
-    double target; /* per degree of freedom, where a joint stage left it; 0: not known */
+    db_frame_light light; /* of a series, at its end; 0: not known */
+    double target;        /* per degree of freedom, where a joint stage left it; 0: not known */
     int lit; /* 2 + the joint stage of the segment (see joint_stages.h) of which lattices of its image
                 got each other's light; 0: none */
     double lit_orientation

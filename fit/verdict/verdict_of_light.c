@@ -64,22 +64,30 @@ void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_
         brightness, v->test[DB_FIT_TEST_BRIGHTNESS].least, v->test[DB_FIT_TEST_BRIGHTNESS].most);
 }
 
+int db_light_is_alike(double model, double measured) {
+    const double factor = 1.5;
+    return model * factor > measured && model < factor * measured;
+}
+
+void db_light_judge(size_t spots, size_t alike, double *part, int *usable) {
+    const double enough = 2.0 / 3;
+    *part = spots < DB_FEWEST_LIT ? (double)NAN : (double)alike / (double)spots;
+    *usable = !(*part < enough);
+}
+
 /* Intensities are those of the model's spots. Where these lie beside the measured ones, or are shaped
  * unlike them, least squares make them too faint: stills of right models have 0.6 to 1 of their spots
  * within the factor. */
 void db_verdict_of_light(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
-    const double factor = 1.5, enough = 2.0 / 3;
-    const size_t few = 20;
-    size_t within = 0;
+    size_t alike = 0;
     v->light_spots = 0;
     for (size_t b = 0; b < count; b++) {
         const double *const light = boxes[b].light;
         if (boxes[b].strong_pixels == 0 || !(light[1] > 0)) continue;
         v->light_spots++;
-        within += light[0] * factor > light[1] && light[0] < factor * light[1];
+        alike += (size_t)db_light_is_alike(light[0], light[1]);
     }
-    v->light_part = v->light_spots < few ? (double)NAN : (double)within / (double)v->light_spots;
-    v->intensities_usable = !(v->light_part < enough);
+    db_light_judge(v->light_spots, alike, &v->light_part, &v->intensities_usable);
 }
 
 void db_verdict_of_explained(double before, double after, db_fit_verdict *v) {

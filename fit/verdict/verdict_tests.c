@@ -55,7 +55,7 @@ const char *db_fit_test_meaning(db_fit_test_kind kind) { return tests[kind].mean
 void db_verdict_forget(db_fit_verdict *v) {
     memset(v, 0, sizeof *v);
     v->usable = 1;
-    v->position_rms = v->light_part = NAN;
+    v->position_rms = v->light_part = v->light_explained = NAN;
     v->intensities_usable = 1;
     for (int k = 0; k < DB_FIT_TESTS; k++)
         v->test[k] = (db_fit_test){ NAN, tests[k].least, tests[k].most, 1 };

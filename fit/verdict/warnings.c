@@ -52,12 +52,20 @@ static const double NEAR_LEAST = 1.25; /* times the limit of a test */
 static const double DETERMINED_DISTANCE = 1e-3; /* error of a distance, relative */
 static const double WRONG_DISTANCE = 2e-3, SIGNIFICANT_STEP = 2.5;
 
+#define UNLIKE                                                                                     \
+    "intensities are not to be used: of %zu spots the model has the right brightness, within a "   \
+    "factor of 1.5, for only %.0f %%; expected at least 67 %%."
 static const char LEAVE_ONE_OUT[] =
     "leave one of these parameters out, tie them, or give one a prior";
 
+/* The warnings of a result. */
 typedef struct list {
-    db_fit_result *result;
-    size_t room;
+    const db_fit_estimates *estimates;
+    double distance;             /* mm */
+    const db_fit_result *result; /* of one image; else NULL */
+    char (*text)[DB_FIT_WARNING_SIZE];
+    const char **advice;
+    size_t count, room;
     int failed;
 } list;
 
@@ -66,23 +74,22 @@ __attribute__((format(printf, 3, 4)))
 #endif
 static void
 warn(list *l, const char *advice, const char *format, ...) {
-    db_fit_result *const r = l->result;
-    if (r->warning_count == l->room) {
+    if (l->count == l->room) {
         const size_t room = 2 * l->room + 8;
-        void *const warnings = realloc(r->warnings, room * sizeof *r->warnings);
-        if (warnings) r->warnings = warnings;
-        void *const advices = realloc(r->advice, room * sizeof *r->advice);
-        if (advices) r->advice = advices;
-        if (!warnings || !advices) {
+        void *const texts = realloc(l->text, room * sizeof *l->text);
+        if (texts) l->text = texts;
+        void *const advices = realloc((void *)l->advice, room * sizeof *l->advice);
+        if (advices) l->advice = advices;
+        if (!texts || !advices) {
             l->failed = 1;
             return;
         }
         l->room = room;
     }
-    r->advice[r->warning_count] = advice;
+    l->advice[l->count] = advice;
     va_list arguments;
     va_start(arguments, format);
-    db_shown_vformat(r->warnings[r->warning_count++], DB_FIT_WARNING_SIZE, format, arguments);
+    db_shown_vformat(l->text[l->count++], DB_FIT_WARNING_SIZE, format, arguments);
     va_end(arguments);
 }
 
@@ -105,10 +112,9 @@ static double error_or_none(const db_fit_estimate *e) { return e->error > 0 ? e-
 
 /* What spots determine of both. */
 static void about_width(list *l, size_t footprint, size_t divergence) {
-    const db_fit_estimates *const e = &l->result->estimates;
+    const db_fit_estimates *const e = l->estimates;
     const db_fit_estimate *const f = &e->list[footprint], *const d = &e->list[divergence];
-    const double distance = l->result->experiment.detector.distance,
-                 factor = 1e-6 * distance * distance; /* mm^2 per mrad^2 */
+    const double factor = 1e-6 * l->distance * l->distance; /* mm^2 per mrad^2 */
     const double own[2] = { error_or_none(f), factor * error_or_none(d) };
     const double both = e->correlation[footprint][divergence] * own[0] * own[1];
     warn(l, "quote the sum",
@@ -132,7 +138,7 @@ static int is_at_zero_beside(const db_fit_estimates *e, size_t i) {
 static void about_widths(list *l) {
     static const db_parameter pairs[2][2] = { { DB_FOOTPRINT_HH, DB_DIVERGENCE_HH },
                                               { DB_FOOTPRINT_VV, DB_DIVERGENCE_VV } };
-    const db_fit_estimates *const e = &l->result->estimates;
+    const db_fit_estimates *const e = l->estimates;
     for (int p = 0; p < 2; p++) {
         const size_t i = place_of(e, pairs[p][0]), k = place_of(e, pairs[p][1]);
         if (i == e->count || k == e->count) continue;
@@ -143,7 +149,7 @@ static void about_widths(list *l) {
 }
 
 static void about_parameters(list *l) {
-    const db_fit_estimates *const e = &l->result->estimates;
+    const db_fit_estimates *const e = l->estimates;
     for (size_t i = 0; i < e->count; i++)
         if (e->list[i].at_bound && !is_at_zero_beside(e, i))
             warn(l, "widen the bound, or hold the parameter",
@@ -223,10 +229,7 @@ static void about_verdict(list *l) {
         warn(l,
              "use orientation and cell; for intensities refine mosaic spread, modes and other "
              "spreads, or sum pixels at the places in PREFIX.refl",
-             "intensities are not to be used: of %zu spots the model has the right brightness, "
-             "within a factor of 1.5, for only %.0f %%; expected at least 67 %%. Orientation and "
-             "cell may be used",
-             v->light_spots, 100 * v->light_part);
+             UNLIKE " Orientation and cell may be used", v->light_spots, 100 * v->light_part);
 }
 
 static void about_fit(list *l) {
@@ -315,12 +318,11 @@ static void about_places(list *l) {
 }
 
 db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
-    list l = { result, 0, 0 };
+    list l = { .estimates = &result->estimates,
+               .distance = result->experiment.detector.distance,
+               .result = result };
     free(result->warnings);
-    free(result->advice);
-    result->warnings = NULL;
-    result->advice = NULL;
-    result->warning_count = 0;
+    free((void *)result->advice);
     about_parameters(&l);
     about_distance(&l);
     about_other_lattice(&l);
@@ -328,5 +330,30 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
     about_fit(&l);
     about_sizes(&l);
     about_places(&l);
+    result->warnings = l.text;
+    result->advice = l.advice;
+    result->warning_count = l.count;
+    return l.failed ? db_fail_memory(context, "the warnings") : DB_OK;
+}
+
+/* Whose detector stands for that of all. */
+static double first_distance(const db_fit_shots_result *result) {
+    for (size_t s = 0; s < result->shot_count; s++)
+        if (result->shot[s].experiment.oversample > 0)
+            return result->shot[s].experiment.detector.distance;
+    return NAN;
+}
+
+db_status db_fit_series_warnings_make(db_context *context, db_fit_shots_result *result) {
+    list l = { .estimates = &result->estimates, .distance = first_distance(result) };
+    about_parameters(&l);
+    if (!result->intensities_usable)
+        warn(&l,
+             "for intensities refine mosaic spread (mosaic_xx ... where crystals turn unlike about "
+             "their axes), size of the blocks and a scale of each frame",
+             UNLIKE, result->light_spots, 100 * result->light_part);
+    result->warnings = l.text;
+    result->advice = l.advice;
+    result->warning_count = l.count;
     return l.failed ? db_fail_memory(context, "the warnings") : DB_OK;
 }

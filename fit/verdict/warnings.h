@@ -2,10 +2,13 @@
 #ifndef DB_FIT_VERDICT_WARNINGS_H
 #define DB_FIT_VERDICT_WARNINGS_H
 
-#include <dualbragg/fit.h>
+#include <dualbragg/fit_shots.h>
 
 /* Fills the result's warnings, replacing those it has. */
 db_status db_fit_warnings_make(db_context *context, db_fit_result *result);
+
+/* The same of a rotation series. */
+db_status db_fit_series_warnings_make(db_context *context, db_fit_shots_result *result);
 
 enum { DB_DIRECTION_TEXT_SIZE = 256 };
 

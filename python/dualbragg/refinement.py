@@ -284,6 +284,7 @@ class FitResult(Record):
     table: a structured array with a row for each shot: name, used, chi2_reduced, and value and error
         of each parameter ("misset_x", "misset_x_error")
     used, chi2_reduced: shots in use, and their starting and refined models
+    warnings, advice, light_spots, light_part, intensities_usable: of a rotation series; as of an image and its verdict
     document: all that .json has, as a dictionary (docs/reference/json.md): of joint intensities their
         statistics, too
     notices: what was chosen automatically, and what files say and is not used or doubtful
@@ -303,6 +304,11 @@ class FitResult(Record):
         self.used, self.seconds, self.chi2_reduced = c.used, c.seconds, value(c.chi2_reduced)
         self._in_full = bool(c.in_full)
         self.shots = [Shot(c.shot[s], self._in_full) for s in range(c.shot_count)]
+        if not self._in_full:
+            self.warnings = [text(c.warnings[i]) for i in range(c.warning_count)]
+            self.advice = [text(c.advice[i]) for i in range(c.warning_count)]
+            self.light_spots, self.light_part = c.light_spots, c.light_part
+            self.intensities_usable = bool(c.intensities_usable)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not self._in_full:
@@ -429,7 +435,7 @@ class FitResult(Record):
             lines.append(f"not to be used: {self.verdict.reason}")
         lines += [f"{p.name:>20} {p.value:14.8g} +- {p.error:<10.3g} {p.unit}"
                   for p in self.estimates.values()]
-        lines += [f"warning: {w}" for w in (self.warnings if self._in_full else [])]
+        lines += [f"warning: {w}" for w in self.warnings]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -24,8 +24,14 @@ LEFT_OUT = ("ad/lanes_call_nothing|bench/.*|consumer/.*|cuda/registers|examples/
 
 CHOICE = """/* Which mutant is on: the environment's DB_MUTANT; 0: none. */
 __attribute__((weak, visibility("hidden"))) int db_mutant;
+#ifdef __cplusplus
+#include <cstdlib>
+using std::atoi;
+using std::getenv;
+#else
 extern char *getenv(const char *name);
 extern int atoi(const char *text);
+#endif
 static __attribute__((constructor, unused)) void choose_mutant(void) {
     const char *text = getenv("DB_MUTANT");
     db_mutant = text ? atoi(text) : 0;
@@ -82,6 +88,7 @@ def build(source, folder, options, tests):
     if not os.path.exists(os.path.join(tree, "CMakeCache.txt")):
         subprocess.run(["cmake", "-S", source, "-B", tree, "-DCMAKE_BUILD_TYPE=Release",
                         "-DCMAKE_C_FLAGS_RELEASE=-O1", f"-DCMAKE_C_FLAGS=-include {choice}",
+                        f"-DCMAKE_CXX_FLAGS=-include {choice}",
                         "-DDB_BUILD_BENCH=OFF", f"-DDB_INSTRUCTION_SETS={options.isa}", *cache],
                        check=True, stdout=subprocess.DEVNULL)
     only = ["--target", *sorted(set(targets(tests)))] if options.expected else []

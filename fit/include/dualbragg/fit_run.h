@@ -178,6 +178,15 @@ typedef struct db_fit_shots_result {
     /** of a rotation series with free intensities, in the order of h, k, l; NULL: it is none; owned */
     db_fit_passage *passages;
     size_t passage_count;
+    /** of a series: parts of reflections on frames, with strong pixels, and the fraction whose
+     * brightness in the model is right within a factor of 1.5; NAN: fewer than 20, or no series */
+    size_t light_spots;
+    double light_part;
+    int intensities_usable; /**< 0: light_part is below 2/3 */
+    /** points to check before using the result, and advice for each; in full: those of shots */
+    char (*warnings)[DB_FIT_WARNING_SIZE];
+    const char **advice;
+    size_t warning_count;
 } db_fit_shots_result;
 
 /** Refines all shots. settings: as for one shot; db_fit_parameter.shared selects shared

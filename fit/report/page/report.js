@@ -79,7 +79,9 @@ function cards() {
       [p.text, make('span', { class: 'unit' }, ' ' + unitText(p.unit))], p.meaning));
     return [card('Shots in use', null, `${data.used} of ${data.shots.length}`, 'the others are excluded, with the reason'),
       card('\u03c7\u00b2 per degree of freedom', decimals(data.chi2_reduced[0], 3), decimals(data.chi2_reduced[1], 3),
-        'all shots; 1 if model and noise are right'), ...shared];
+        'all shots; 1 if model and noise are right'),
+      ...(isNumber(data.light_part) ? [card('Spots as bright in the model', null, percent(data.light_part),
+        'within a factor of 1.5; intensities may be used from 67 % on')] : []), ...shared];
   }
   const { before: b, after: a } = data.statistics;
   return [card('\u03c7\u00b2 per degree of freedom', decimals(b.chi2_reduced, 3), decimals(a.chi2_reduced, 3),

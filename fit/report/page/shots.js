@@ -126,6 +126,8 @@ function shotTable() {
         pair('refined', 'chi2_reduced', 1, 3),
         pair('spots off at start (px)', 'centroid_rms', 0, 2), pair('spots off (px)', 'centroid_rms', 1, 2),
         pair('correlation', 'correlation', 1, 3),
+        ...(data.shots.some(s => isNumber(s.light_explained)) ? [{ name: 'light explained', numeric: true,
+          value: s => s.light_explained, text: s => decimals(s.light_explained, 2) }] : []),
             ...data.local.map((title, i) =>
                 ({ name: title, numeric: true, value: s => s.refined[i],
                   text: s => make('span', {}, s.text[i],

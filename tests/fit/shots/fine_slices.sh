@@ -36,6 +36,39 @@ print("%d reflections: F^2 %.4f of the truth, pulls %.2f, light of the model %.4
 sys.exit(not (len(full) > 30 and abs(mean - 1) < 0.02 and 0.6 < pulls < 1.5 and abs(kept - 1) < 0.01))
 END
 
+# spots that last three times too long: light is divided about evenly, which each frame says
+fit 1 series.yaml --output long --no-report model.mosaic_rms=0.3
+grep -q '12 of 12 shots are wrong; the first is frame_0.img, the model explains' err || fail "a spread that is too wide: $(cat err)"
+[ "$(grep -c '^  frame_[0-9]*.img: the model explains' long.log)" = 12 ] || fail "wrong frames by name: $(cat long.log)"
+grep -q '^# NOT TO BE USED' long.hkl || fail "intensities by a wrong spread: $(head -3 long.hkl)"
+
+# a crystal whose blocks turn more about one axis than about others
+for frame in 0 1 2 3 4 5 6 7 8 9 10 11; do
+    "$DUALBRAGG" sim -cell 8 9 11 90 90 90 -misset 20 30 40 -N 600 -gauss_xtal -default_F 20 -fluence 1e22 -lambda 0.7 -distance 50 -detpixels 320 \
+        -pixel 0.2 -spots closed -mosaic_tensor 0.0144 0.0016 0.0016 0 0 0 -footprint_rms 0.1 0.1 -phi "$(awk -v n=$frame 'BEGIN { print 10 + n / 10 }')" \
+        -osc 0.1 -water 0.0005 -seed $((frame + 1)) -noisefile turns_$frame.img > /dev/null
+    echo turns_$frame.img >> turns.txt
+done
+cat > turns.yaml << 'END'
+shots: {list: turns.txt, series: yes}
+model: {cell: [8, 9, 11, 90, 90, 90], misset: [20.01, 29.99, 40.01], symmetry: orthorhombic, Ncells: [600, 600, 600],
+        mosaic_tensor: [0.0058, 0.0058, 0.0058, 0, 0, 0], footprint_rms: [0.1, 0.1]}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, mosaic_xx: {min: 0, max: 1}, mosaic_yy: {min: 0, max: 1},
+         mosaic_zz: {min: 0, max: 1}, mosaic_yz: {}, mosaic_zx: {}, mosaic_xy: {}}
+END
+fit 0 turns.yaml --output anisotropic --no-report
+near "mosaic_xx" "$(refined anisotropic.json mosaic_xx)" 0.0144 0.001
+near "mosaic_yy" "$(refined anisotropic.json mosaic_yy)" 0.0016 0.0007
+python3 -S - << 'END' || fail "light of a right model: $(cat anisotropic.log)"
+import json
+import sys
+
+one = json.load(open("anisotropic.json"))
+print(one["light_part"], [s["light_explained"] for s in one["shots"]])
+sys.exit(not (one["intensities_usable"] and one["light_spots"] > 100 and min(s["light_explained"] for s in one["shots"]) > 0.98))
+END
+if grep -q 'NOT TO BE USED' anisotropic.hkl; then fail "intensities of a right model: $(head -3 anisotropic.hkl)"; fi
+
 # frames without spots of the crystal are no series
 : > dark.txt
 for frame in 0 1 2; do

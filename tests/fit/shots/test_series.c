@@ -7,6 +7,8 @@
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 #include "fit/shots/joint_stages.h"
+#include "fit/shots/series.h"
+#include "fit/shots/series_state.h"
 #include "fit/stills.h"
 #include "support/failing_allocation.h"
 
@@ -273,8 +275,153 @@ static int tear_down(void **state) {
     return stills_tear_down(state);
 }
 
+/* Light of frames in a row that share reflections, each of which has a width, in photons. */
+enum { LIT = 6, REFLECTIONS = 40 };
+typedef struct lit_series {
+    double truth[REFLECTIONS][LIT], seen[REFLECTIONS][LIT], model[REFLECTIONS][LIT];
+} lit_series;
+
+static double random_part(uint32_t *seed) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return ((double)(*seed >> 8) + 0.5) / 16777216;
+}
+
+/* Photons, by Knuth's product for few and a Gaussian's rounding for many. */
+static double random_photons(uint32_t *seed, double mean) {
+    double product = 1, sum = 0, count = -1;
+    for (int i = 0; i < 12; i++) sum += random_part(seed);
+    if (mean > 60) return floor(fmax(0, mean + sqrt(mean) * (sum - 6)) + 0.5);
+    for (; product > exp(-mean); count++) product *= random_part(seed);
+    return count;
+}
+
+static void make_lit(uint32_t seed, double brightest, double wider, lit_series *lit) {
+    for (int r = 0; r < REFLECTIONS; r++) {
+        const double centre = LIT * random_part(&seed), bright = brightest * random_part(&seed);
+        for (int k = 0; k < LIT; k++) {
+            const double off = k + 0.5 - centre, dark = 3;
+            lit->truth[r][k] = bright * exp(-0.5 * off * off);
+            lit->model[r][k] = bright * exp(-0.5 * off * off / (wider * wider)) / wider;
+            lit->seen[r][k] = random_photons(&seed, dark + lit->truth[r][k]) - dark;
+        }
+    }
+}
+
+/* Compares it as a series does; the summaries receive what is found. alone: each box is a reflection of its own. */
+static void compare_lit(const lit_series *lit, int alone, db_shot_summary summary[LIT],
+                        db_fit_shots_result *result) {
+    db_part_light part[LIT][REFLECTIONS] = { { { .shape = 0 } } };
+    db_series_part parts[REFLECTIONS * LIT];
+    size_t first[REFLECTIONS * LIT + 1];
+    double intensity[REFLECTIONS * LIT];
+    void *light[LIT];
+    db_series series = { .count = alone ? REFLECTIONS * LIT : REFLECTIONS,
+                         .first = first,
+                         .part = parts,
+                         .value = { NULL, intensity },
+                         .light = light };
+    db_shots all = { .context = stills.context,
+                     .team = { .size = 1 },
+                     .series = &series,
+                     .count = LIT,
+                     .summary = summary };
+    for (size_t r = 0; r <= series.count; r++) first[r] = alone ? r : r * LIT;
+    for (size_t r = 0; r < series.count; r++) intensity[r] = 2;
+    for (int r = 0; r < REFLECTIONS; r++) {
+        for (int k = 0; k < LIT; k++) {
+            parts[r * LIT + k] = (db_series_part){ { r, 0, 0 }, (uint32_t)k, (uint32_t)r };
+            part[k][r] = (db_part_light){ .shape = lit->model[r][k] / 2,
+                                          .light = lit->seen[r][k],
+                                          .gain = 1,
+                                          .dark_variance = 3,
+                                          .pixels = 9,
+                                          .strong = lit->seen[r][k] > 15 };
+        }
+    }
+    for (int k = 0; k < LIT; k++) {
+        light[k] = part[k];
+        summary[k] = (db_shot_summary){ .used = 1 };
+    }
+    assert_int_equal(db_series_compare_light(&all, result), DB_OK);
+    db_series_judge_light(&all);
+}
+
+/* What a frame's model explains, from its definition: 1 less squares off the model over squares. */
+static double explained_part(const lit_series *lit, int k) {
+    long double missed = 0, whole = 0;
+    for (int r = 0; r < REFLECTIONS; r++) {
+        const double seen = lit->seen[r][k], model = lit->model[r][k];
+        const double brighter = seen > model ? seen : model;
+        const long double noise = 3 + seen, error = 3 + (brighter > 1 ? brighter : 1);
+        missed += ((seen - model) * (seen - model) - noise) / error;
+        whole += (seen * seen - noise) / error;
+    }
+    return (double)(1 - missed / whole);
+}
+
+static void light_of_frames_is_compared(void **state) {
+    (void)state;
+    db_shot_summary *const summary = calloc(LIT, sizeof *summary);
+    db_fit_shots_result result = { .light_spots = 0 };
+    lit_series lit;
+    size_t spots = 0, alike = 0;
+    assert_non_null(summary);
+    make_lit(7, 200, 1.3, &lit);
+    compare_lit(&lit, 0, summary, &result);
+    for (int k = 0; k < LIT; k++) {
+        assert_true(fabs(db_light_explained(&summary[k].light) - explained_part(&lit, k)) < 1e-12);
+        for (int r = 0; r < REFLECTIONS; r++) {
+            const double seen = lit.seen[r][k], model = lit.model[r][k];
+            if (!(seen > 15)) continue;
+            spots++;
+            alike += model > seen / 1.5 && model < seen * 1.5;
+        }
+    }
+    assert_int_equal(result.light_spots, spots);
+    assert_true(fabs(result.light_part - (double)alike / (double)spots) < 1e-12);
+    assert_true(result.intensities_usable == (3 * alike >= 2 * spots));
+    free(summary);
+}
+
+/* Frames that a series marks, of as many series of this brightness and width of the model. */
+static size_t marked(int series, double brightest, double wider, int alone, double *missed) {
+    db_shot_summary *const summary = calloc(LIT, sizeof *summary);
+    size_t count = 0;
+    lit_series lit;
+    assert_non_null(summary);
+    for (int s = 0; s < series; s++) {
+        db_fit_shots_result result = { .light_spots = 0 };
+        make_lit((uint32_t)s + 1, brightest, wider, &lit);
+        compare_lit(&lit, alone, summary, &result);
+        for (int k = 0; k < LIT; k++) {
+            count += (size_t)summary[k].wrong;
+            assert_true(!summary[k].wrong == !*summary[k].reason);
+            *missed += summary[k].light.missed;
+        }
+    }
+    free(summary);
+    return count;
+}
+
+/* Whatever the brightness: right models pass with frames of hardly a photon, too; a model that is so wide that spots are
+ * as bright on all frames, and one with half of the light beside its spots, do not. */
+static void frames_without_their_light_are_wrong(void **state) {
+    (void)state;
+    double missed = 0, other = 0;
+    assert_int_equal(marked(200, 1, 1, 0, &missed), 0);
+    assert_int_equal(marked(200, 20, 1, 0, &missed), 0);
+    assert_int_equal(marked(200, 2000, 1, 0, &missed), 0);
+    assert_true(fabs(missed) < 0.1 * 600 * LIT * REFLECTIONS); /* noise is no misfit */
+    assert_int_equal(marked(20, 2000, 1.4, 0, &other), 0);
+    assert_int_equal(marked(20, 2000, 1.4, 1, &other), 0); /* nothing tells how light is divided */
+    assert_int_equal(marked(20, 2000, 20, 0, &other), 20 * LIT);
+    assert_int_equal(marked(20, 2000, 0.2, 0, &other), 20 * LIT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(light_of_frames_is_compared),
+        cmocka_unit_test(frames_without_their_light_are_wrong),
         cmocka_unit_test(processes_do_not_matter),
         cmocka_unit_test(processes_do_not_matter_between_knots),
         cmocka_unit_test(processes_do_not_matter_for_known_intensities),

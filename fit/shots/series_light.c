@@ -1,0 +1,158 @@
+/* Has the model of a series the light that its frames show? Places and indices may be right where it has not
+ * (docs/theory/verdict.md, Light of a series). */
+#include "fit/shots/series.h"
+#include "fit/shots/series_state.h"
+
+#include "base/context_internal.h"
+#include "fit/shots/shares.h"
+#include "fit/shots/team.h"
+#include "fit/verdict/verdict_of_light.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Light of a box (counts): measured, and of the model. */
+typedef struct part_light {
+    double measured, model;
+    double variance; /* by its counts */
+    double expected; /* likewise, by those or the model's */
+    double weight;   /* bright boxes count by their light, dim ones by their noise */
+} part_light;
+
+static part_light compare_part(const db_part_light *part, double intensity) {
+    const double gain = part->gain, dark = fmax(0, part->dark_variance);
+    part_light p = { .measured = part->light, .model = intensity * part->shape };
+    p.variance = part->dark_variance + gain * p.measured;
+    p.expected = fmax(p.variance, dark + gain * p.model);
+    p.weight = 1 / (dark + gain * fmax(gain, fmax(p.measured, p.model)));
+    return p;
+}
+
+/* Squared differences from the model, less half of those from a rival; of both without what noise is expected to add.
+ * share: of the noise, that the rival does not follow. */
+static void add_margin(const part_light *p, double rival, double share, db_light_margin *m) {
+    const double half = 0.5, off = p->measured - p->model, other = p->measured - rival,
+                 slope = 2 * off - 2 * half * share * other, bend = 1 - half * share;
+    m->excess += p->weight * (off * off - half * other * other - bend * p->variance);
+    m->variance +=
+        p->weight * p->weight * p->expected * (slope * slope + 2 * bend * bend * p->expected);
+}
+
+static const db_part_light *light_at(const db_series *s, size_t i) {
+    const db_part_light *const parts = s->light[s->part[i].shot];
+    return &parts[s->part[i].box];
+}
+
+static void add_reflection(const db_series *s, size_t r, db_frame_light *frame) {
+    const size_t first = s->first[r], end = s->first[r + 1];
+    const double share = 1 - 1 / (double)(end - first);
+    double light = 0;
+    for (size_t i = first; i < end; i++) light += light_at(s, i)->light;
+    for (size_t i = first; i < end; i++) {
+        const size_t k = s->part[i].shot;
+        const db_part_light *const part = light_at(s, i);
+        const part_light p = compare_part(part, s->value[1][r]);
+        const double off = p.measured - p.model;
+        if (part->pixels == 0) continue;
+        add_margin(&p, 0, 1, &frame[k].none);
+        if (share > 0)
+            add_margin(&p, fmax(0, light / (double)(end - first)), share, &frame[k].even);
+        frame[k].missed += p.weight * (off * off - p.variance);
+        frame[k].all += p.weight * (p.measured * p.measured - p.variance);
+        if (part->strong == 0 || !(p.measured > 0)) continue;
+        frame[k].spots++;
+        frame[k].alike += (size_t)db_light_is_alike(p.model, p.measured);
+    }
+}
+
+static int is_there(const db_series *s, size_t r) {
+    for (size_t i = s->first[r]; i < s->first[r + 1]; i++)
+        if (!s->light[s->part[i].shot]) return 0;
+    return 1;
+}
+
+static void compare_frames(const db_series *s, db_frame_light *frame) {
+    for (size_t r = 0; r < s->count; r++)
+        if (is_there(s, r)) add_reflection(s, r, frame);
+}
+
+/* Of all frames. */
+static void judge_intensities(size_t frames, const db_frame_light *frame,
+                              db_fit_shots_result *result) {
+    size_t alike = 0;
+    for (size_t k = 0; k < frames; k++) {
+        result->light_spots += frame[k].spots;
+        alike += frame[k].alike;
+    }
+    db_light_judge(result->light_spots, alike, &result->light_part, &result->intensities_usable);
+}
+
+db_status db_series_compare_light(db_shots *all, db_fit_shots_result *result) {
+    const size_t bytes = all->count * sizeof(db_frame_light);
+    db_frame_light *const frame = calloc(all->count + 1, sizeof *frame);
+    db_status status = frame ? DB_OK : db_fail_memory(all->context, "the light of a series");
+    status = db_team_common_status(&all->team, all->context, status);
+    if (frame && all->team.rank == 0) compare_frames(all->series, frame);
+    if (status == DB_OK) status = db_team_broadcast(&all->team, all->context, frame, bytes);
+    if (status == DB_OK && frame) judge_intensities(all->count, frame, result);
+    for (size_t k = 0; k < all->count && frame && status == DB_OK; k++)
+        if (all->team.rank == 0 || db_shots_own(all, k)) all->summary[k].light = frame[k];
+    free(frame);
+    return status;
+}
+
+/* Standard deviations of chance: of thousands of frames none comes so far. */
+static int is_sure(const db_light_margin *m) { return m->excess > 5 * sqrt(m->variance); }
+
+double db_light_explained(const db_frame_light *light) {
+    return light->all > 0 ? 1 - light->missed / light->all : (double)NAN;
+}
+
+int db_series_near(const db_shots *all, size_t frame, size_t n, size_t *near) {
+    const size_t away = (n + 1) / 2;
+    const int before = n % 2;
+    if (before ? frame < away : frame + away >= all->count) return 0;
+    *near = before ? frame - away : frame + away;
+    return all->summary[*near].used;
+}
+
+/* Is a frame without most of its light, with those about it, as many as it takes to have enough spots? Frames with ends of
+ * reflections alone say little. */
+static int is_dark(const db_shots *all, size_t frame) {
+    db_light_margin sum = { 0, 0 };
+    size_t spots = 0, near;
+    for (size_t n = 0; n < 2 * all->count && spots < DB_FEWEST_LIT; n++) {
+        if (!db_series_near(all, frame, n, &near)) continue;
+        spots += all->summary[near].light.spots;
+        sum.excess += all->summary[near].light.none.excess;
+        sum.variance += all->summary[near].light.none.variance;
+    }
+    return all->summary[frame].light.none.excess > 0 && is_sure(&sum);
+}
+
+static void mark_dark(db_shot_summary *summary, const char *why) {
+    summary->wrong = DB_SHOT_WRONG;
+    snprintf(summary->reason, sizeof summary->reason,
+             "the model explains %.0f %% of the light of its spots%s: mosaic spread, size of the "
+             "blocks or orientation is wrong",
+             100 * fmax(0, db_light_explained(&summary->light)), why);
+}
+
+void db_series_judge_light(db_shots *all) {
+    db_light_margin sum = { 0, 0 };
+    for (size_t k = 0; k < all->count; k++) {
+        db_shot_summary *const summary = &all->summary[k];
+        if (!summary->used) continue;
+        sum.excess += summary->light.even.excess;
+        sum.variance += summary->light.even.variance;
+        if (!summary->wrong && is_dark(all, k)) mark_dark(summary, "; expected at least 50 %");
+    }
+    for (size_t k = 0; k < all->count && is_sure(&sum); k++) {
+        db_shot_summary *const summary = &all->summary[k];
+        if (summary->used && !summary->wrong && summary->light.even.excess > 0)
+            mark_dark(summary, ", not much better than if reflections were as bright on all frames "
+                               "that show them");
+    }
+}
