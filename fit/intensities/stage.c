@@ -324,19 +324,11 @@ static db_status begin_joint(db_intensity_search *w) {
 /* Scales have the geometric mean 1. Temperature factors keep the mean that the start has given them, from
  * which steps do not go. */
 static db_status end_normalized(db_intensity_search *w) {
-    db_merged *const merged = &w->result->merged;
     const db_observations *const o = &w->result->observations;
     const size_t measured = o->first ? o->first[o->shots] : 0;
     double factor;
     DB_TRY(db_intensity_normalize_scales(&w->pass, &factor));
-    for (size_t h = 0; h < merged->count; h++) {
-        merged->intensity[h] *= factor;
-        merged->sigma[h] *= factor;
-        for (int k = 0; k < 2; k++) {
-            merged->half[k][h] *= factor;
-            merged->half_sigma[k][h] *= factor;
-        }
-    }
+    db_merged_scale(&w->result->merged, factor);
     for (size_t i = 0; i < measured; i++) {
         o->list[i].intensity *= (float)factor;
         o->list[i].sigma *= (float)factor;

@@ -73,14 +73,11 @@ static db_status take_scales(const work *w, db_intensity_records *records) {
 
 /* Steps of scales are of the order of 1, so that is what scales begin with, too, wherever their models had
  * them. */
-static db_status begin_normalized(db_intensity_pass *pass, const db_joint_intensities *r) {
+static db_status begin_normalized(db_intensity_pass *pass, db_joint_intensities *r) {
     double factor;
     DB_TRY(db_intensity_normalize_scales(pass, &factor));
     for (size_t s = 0; s < r->scaling.shots; s++) r->scaling.shot[s].scale /= factor;
-    for (size_t h = 0; h < r->merged.count; h++) {
-        r->merged.intensity[h] *= factor;
-        r->merged.sigma[h] *= factor;
-    }
+    db_merged_scale(&r->merged, factor);
     return DB_OK;
 }
 

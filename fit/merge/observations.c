@@ -31,6 +31,13 @@ db_status db_merged_make(db_context *context, size_t count, db_merged *merged) {
     return DB_OK;
 }
 
+void db_merged_scale(db_merged *merged, double factor) {
+    double *const values[] = { merged->intensity,     merged->sigma,   merged->half[0],
+                               merged->half_sigma[0], merged->half[1], merged->half_sigma[1] };
+    for (size_t v = 0; v < sizeof values / sizeof *values; v++)
+        for (size_t h = 0; h < merged->count; h++) values[v][h] *= factor;
+}
+
 void db_merged_clear(db_merged *merged) {
     free(merged->intensity);
     free(merged->multiplicity);

@@ -55,6 +55,8 @@ typedef struct db_merged {
 
 /* Room for `count` reflections, all without data. */
 db_status db_merged_make(db_context *context, size_t count, db_merged *merged);
+/* Multiplies intensities and errors, of halves, too. */
+void db_merged_scale(db_merged *merged, double factor);
 void db_merged_clear(db_merged *merged);
 
 /* Room for `count` measurements of `shots` shots, first[] all 0. */
