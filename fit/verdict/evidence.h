@@ -5,6 +5,7 @@
 
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
+#include "fit/pixels/shoeboxes.h"
 
 enum {
     DB_MOST_JUDGED = 1000, /* strongest spots by which a model is judged */
@@ -75,5 +76,10 @@ double db_evidence_of_spot(const db_evidence *e, size_t spot);
 
 /* Whether it is more likely to be of the lattice, by those widths, than to lie anywhere. */
 int db_evidence_is_at(const db_evidence *e, size_t spot);
+
+/* The spots of an image by which a model is judged: in the resolution range, the strongest first. To be cleared, unless
+ * it fails. */
+db_status db_judged_spots_find(db_context *context, const db_experiment *model,
+                               const db_fit_data *data, db_observed_spots *spots);
 
 #endif

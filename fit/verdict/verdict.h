@@ -4,7 +4,6 @@
 #define DB_FIT_VERDICT_VERDICT_H
 
 #include "fit/verdict/evidence.h"
-#include "fit/verdict/judged_spots.h"
 
 /* Judges a model by an image's spots and what they say of it; the tests of intensities stay passed. start:
  * before refinement; NULL: not compared. model_image: its own image, which tells whether its spots overlap. */

@@ -2,7 +2,7 @@
  * are of the same cell. None is told where there is one crystal only, or one of another cell. */
 #include "support/context.h"
 #include "fit/rendered_image.h"
-#include "fit/verdict/judged_spots.h"
+#include "fit/verdict/evidence.h"
 #include "fit/verdict/other_lattice.h"
 
 #include <stdlib.h>
