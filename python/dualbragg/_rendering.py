@@ -33,19 +33,19 @@ class Rendering:
         if second_order not in SECOND_ORDERS:
             raise errors.UsageError(f"second_order: expected one of {', '.join(SECOND_ORDERS)}, found "
                                     f"{second_order!r}")
-        given = [experiment] if isinstance(experiment, Experiment) else _experiments(experiment, one_list)
+        given = [experiment] if isinstance(experiment, Experiment) else _experiments(experiment)
         self.front = () if isinstance(experiment, Experiment) else (len(given),)
-        self.given = [given[0].copy(), *(shot.without_list() for shot in given[1:])]
-        self.experiment = self.given[0].copy()
+        self.experiment = given[0].copy()
         self.plan = Plan(self.experiment, parameters, dtype=dtype, **keywords)
         self._batch, self._shots, self._room = None, [], None
         self._numbers = [self.experiment._parameter(n) for n in self.plan.names]
         bare = self.experiment.without_list()
         of_list = [n for n, number in zip(self.plan.names, self._numbers) if not lib.db_parameter_exists(bare._c, number)]
-        if of_list and self.front:
-            raise errors.UnsupportedError(f"{of_list[0]}: expected one experiment, for shots have their structure factors in "
-                                          "common, found several")
         self._one_by_one = bool(of_list)  # a batch would render all rows with one list
+        if not (of_list or one_list):
+            _need_one_list(given)
+        self.given = [given[0].copy(), *(shot.copy() if of_list else shot.without_list() for shot in given[1:])]
+        self._others = [Rendering(shot, self.plan.names, dtype, None, keywords) for shot in given[1:] if of_list]
         self.image = tuple(self.plan.shape)
         self.shape = (*self.front, *self.image)
         self.count = len(self.plan.names)
@@ -145,8 +145,13 @@ class Rendering:
                 self._put(own)
             yield part, address(rows) + 8 * self.count * part.start, self._many(rows, part, stream)
 
+    def _of(self, part):
+        """Renders the image of one row."""
+        shot = part.start % len(self.given) if self._others else 0
+        return self._others[shot - 1] if shot else self
+
     def _many(self, rows, part, stream):
-        if part.stop - part.start == 1 and not self.front:
+        if self._one_by_one or (part.stop - part.start == 1 and not self.front):
             return None
         if self._batch is None:
             self._batch = Batch(self.given[0], self.plan.names, dtype=self.plan.dtype, **self.keywords)
@@ -191,7 +196,7 @@ class Rendering:
             for part, at, shots in self._parts(values, factors, stream):
                 own = self._images(images)[part]
                 if shots is None:
-                    self._call(lib.rendering_forward, at, stream, (address(own),))
+                    self._of(part)._call(lib.rendering_forward, at, stream, (address(own),))
                 else:
                     self._batch.forward(shots, own)
         return images
@@ -210,7 +215,7 @@ class Rendering:
                 for n, (part, at, shots) in enumerate(self._parts(values, factors, stream)):
                     own, rows = self._images(cotangent)[part], self._rows(by_values)[part]
                     if shots is None:
-                        self._call(lib.rendering_vjp, at, stream, (
+                        self._of(part)._call(lib.rendering_vjp, at, stream, (
                             address(own), address(rows) if wanted[0] else 0, address(sums[n]) if wanted[1] else 0))
                     else:
                         self._batch.products(shots, own, rows if wanted[0] else None, sums[n] if wanted[1] else None)
@@ -229,7 +234,7 @@ class Rendering:
                 own, rows = self._images(images)[part], self._rows(direction)[part]
                 unused = self.unused(stream, part.stop - part.start)
                 if shots is None:
-                    self._call(lib.rendering_jvp, at, stream, (
+                    self._of(part)._call(lib.rendering_jvp, at, stream, (
                         address(rows), address(along[n]) if moves else 0, address(unused), address(own)))
                 else:
                     self._batch.jvp(shots, rows, unused[:len(shots)], own, along[n] if moves else None)
@@ -304,18 +309,22 @@ def _remake(given, names, dtype, amplitudes, keywords, second_order):
     return Rendering(given, names, dtype, amplitudes, keywords, second_order=second_order, one_list=True)
 
 
-def _experiments(given, one_list):
-    """Shots of a sequence, which have the structure factors of the first."""
+def _experiments(given):
+    """Shots of a sequence."""
     try:
         shots = list(given)
     except TypeError:
         shots = []
     if not shots or not all(isinstance(shot, Experiment) for shot in shots):
         raise errors.UsageError(f"experiment: expected an Experiment or a sequence of them, found {given!r}")
-    for n, shot in enumerate(shots[1:] if not one_list else (), 1):
+    return shots
+
+
+def _need_one_list(shots):
+    """For shots of a batch."""
+    for n, shot in enumerate(shots[1:], 1):
         if not _same_list(shots[0], shot):
             raise errors.UsageError(f"experiment: shot {n}: expected the structure factors of the first, found others")
-    return shots
 
 
 def _same_list(one, other):

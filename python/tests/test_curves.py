@@ -1,5 +1,6 @@
 """Curves of f' and f'' from stills: the truth comes back, as far as the errors say."""
 
+import pickle
 import tempfile
 import unittest
 
@@ -65,7 +66,7 @@ class Curves(unittest.TestCase):
         self.assertAlmostEqual(part.chi2 / part.pixels, 1, delta=0.03)
         self.assertTrue(all(numpy.isnan(image[20:30]).all() for image in broken))  # they are the caller's
 
-    def test_renderers_move_curves_of_one_experiment(self):
+    def test_renderers_move_curves_of_each_shot(self):
         """Images of a batch have one list of structure factors."""
         with tempfile.TemporaryDirectory() as folder:
             e, = scenes(1, folder)
@@ -80,12 +81,26 @@ class Curves(unittest.TestCase):
             plan = dualbragg.Plan(e, names, dtype=float, **options)
             numpy.testing.assert_array_equal(plan.forward(), image)
             numpy.testing.assert_array_equal(plan.vjp(by), slope)
+        shots = [e.copy() for _ in range(3)]  # each has curves of its own, then
+        for i, shot in enumerate(shots):
+            shot["misset_x"] += i
+        made = Rendering(shots, names, numpy.float64, None, options)
+        for render in (made, pickle.loads(pickle.dumps(made))):
+            many = values + numpy.array([[[0.0]], [[0.01]]])
+            images, along = render.forward(many, None, render.new(many)), numpy.full(many.shape, 0.1)
+            slopes, _ = render.vjp(many, None, numpy.stack([cotangent] * 2))
+            tangents = render.jvp(many, None, along, None, render.new(many))
+            for n, image in enumerate(images.reshape(6, 60, 60)):
+                alone = Rendering(shots[n % 3], names, numpy.float64, None, options)
+                row = many.reshape(6, -1)[n]
+                numpy.testing.assert_array_equal(alone.forward(row, None, alone.new(row)), image)
+                numpy.testing.assert_array_equal(alone.vjp(row, None, cotangent[n % 3])[0], slopes.reshape(6, -1)[n])
+                numpy.testing.assert_array_equal(alone.jvp(row, None, along[0, 0], None, alone.new(row)),
+                                                 tangents.reshape(6, 60, 60)[n])
         other = e.copy()
         other.set_site_curve("b", TRUTH["b"] + [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 0]])  # far from the mean energy
         with self.assertRaisesRegex(dualbragg.UsageError, "shot 1: expected the structure factors of the first"):
             Rendering([e, other], ["cell_a"], numpy.float64, None, options)
-        with self.assertRaisesRegex(dualbragg.UnsupportedError, "fp:0:1: expected one experiment"):
-            Rendering([e, e], names, numpy.float64, None, options)
         with self.assertRaisesRegex(dualbragg.UnsupportedError, "Amplitudes: .*by single amplitudes"):
             dualbragg.Amplitudes(e, [[1, 2, 3]])
 
