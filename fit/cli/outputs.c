@@ -84,6 +84,8 @@ WRITER(write_background, db_fit_write_background(run->context, path, one))
 WRITER(write_mtz, db_fit_shots_write_mtz(run->context, path, run->result))
 WRITER(write_hkl, db_fit_shots_write_hkl(run->context, path, run->result))
 WRITER(write_passages, db_fit_shots_write_passages(run->context, path, run->result))
+WRITER(write_series_mtz,
+       db_fit_shots_write_passage_mtz(run->context, path, run->config, run->result))
 WRITER(write_unmerged, db_fit_shots_write_unmerged(run->context, path, run->result))
 
 static db_status write_list(const fit_run *run, const char *path) {
@@ -123,6 +125,12 @@ static db_status write_all_expt(const fit_run *run, const char *path) {
     return db_fit_shots_write_expt(run->context, path, folder, run->result);
 }
 
+static db_status write_series_table(const fit_run *run, const char *path) {
+    char list[DB_RUN_PATH_SIZE];
+    db_fit_run_path(run, ".expt", list);
+    return db_fit_shots_write_table(run->context, path, list, run->config, run->result);
+}
+
 static const struct {
     const char *ending; /* after the prefix */
     const char *what;
@@ -145,6 +153,8 @@ static const struct {
       DB_ERROR_UNSUPPORTED },
     { ".hkl", "intensities of reflections, of all frames together", of_series, write_passages,
       DB_OK },
+    { ".refl", "the same for DIALS", of_series, write_series_table, DB_OK },
+    { ".mtz", "the same, unmerged", of_series, write_series_mtz, DB_ERROR_UNSUPPORTED },
     { ".json", "everything, for programs", of_result, write_json, DB_OK },
     { ".png", "measured and refined image", as_picture, write_png, DB_OK },
     { ".html", "report with pictures", on_page, write_html, DB_OK },

@@ -1,6 +1,7 @@
 /* Intensities of reflections: lines of text, and a reflection table of DIALS. */
 #include "base/context_internal.h"
 #include "base/text_stream.h"
+#include "base/json_reader.h"
 #include "base/vector.h"
 #include "fit/config/listed_experiment.h"
 #include "fit/verdict/verdict_of_light.h"
@@ -11,6 +12,7 @@
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/fit_files.h>
 #include <dualbragg/expert/reflection_tables.h>
+#include <dualbragg/expert/symmetry.h>
 
 #include <math.h>
 #include <stddef.h>
@@ -192,9 +194,8 @@ static const struct {
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 /* Rows become columns, one after the other in `bytes`. */
-static void transpose(const db_fit_result *result, const frame *f, unsigned char *bytes,
-                      db_table_column table[COLUMNS]) {
-    const size_t rows = result->reflection_count;
+static void transpose(size_t rows, row (*row_at)(const void *of, size_t n), const void *of,
+                      unsigned char *bytes, db_table_column table[COLUMNS]) {
     unsigned char *bytes_of[COLUMNS];
     for (size_t c = 0; c < COLUMNS; c++) {
         table[c] = (db_table_column){ columns[c].name, columns[c].type, columns[c].size, bytes };
@@ -202,11 +203,45 @@ static void transpose(const db_fit_result *result, const frame *f, unsigned char
         bytes += rows * columns[c].size;
     }
     for (size_t n = 0; n < rows; n++) {
-        const row r = row_of(&result->experiment, f, &result->reflections[n]);
+        const row r = row_at(of, n);
         for (size_t c = 0; c < COLUMNS; c++)
             memcpy(bytes_of[c] + n * columns[c].size, (const unsigned char *)&r + columns[c].from,
                    columns[c].size);
     }
+}
+
+static db_status write_rows(db_context *context, const char *path, db_table_form form, size_t rows,
+                            row (*row_at)(const void *of, size_t n), const void *of,
+                            const db_table_identifier *identifiers, size_t identifier_count) {
+    db_table_column table[COLUMNS];
+    unsigned char *const bytes = malloc((rows + 1) * sizeof(row));
+    if (!bytes) return db_fail_memory(context, "the reflection table");
+    transpose(rows, row_at, of, bytes, table);
+    const db_table_content content = { .rows = rows,
+                                       .column_count = COLUMNS,
+                                       .columns = table,
+                                       .identifier_count = identifier_count,
+                                       .identifiers = identifiers };
+    const db_status status = db_reflection_table_write(context, path, form, &content);
+    free(bytes);
+    return status;
+}
+
+/* The reflections of an image. */
+typedef struct image_rows {
+    const db_fit_result *result;
+    frame frame;
+} image_rows;
+
+static row row_of_image(const void *of, size_t n) {
+    const image_rows *const image = of;
+    return row_of(&image->result->experiment, &image->frame, &image->result->reflections[n]);
+}
+
+static frame frame_of(const db_experiment *experiment, int number) {
+    const db_goniometer *const g = &experiment->goniometer;
+    const double width = g->phi_step * g->phi_steps;
+    return (frame){ number, width < 0 ? -g->phi : g->phi, fabs(width) }; /* as in the list */
 }
 
 /* Is the table that the configuration names for its reflections, spots or boxes an HDF5 file? */
@@ -226,40 +261,34 @@ static int names_hdf5(const db_fit_config *config) {
 
 db_status db_fit_write_table(db_context *context, const char *path, const db_fit_config *config,
                              const db_fit_result *result) {
-    db_table_column table[COLUMNS];
     db_listed_name name = { -1, -1, 0, "" };
-    const db_goniometer *const g = &result->experiment.goniometer;
-    const double width = g->phi_step * g->phi_steps;
-    frame f = { 1, width < 0 ? -g->phi : g->phi, fabs(width) }; /* as in the list */
+    image_rows image = { result, frame_of(&result->experiment, 1) };
     DB_TRY(check_reflections(context, path, result));
     if (config) DB_TRY(db_config_experiment(context, config, &name));
-    if (config && f.width > 0)
-        DB_TRY(db_dials_image_number(context, config->image_file, &f.number));
+    if (config && image.frame.width > 0)
+        DB_TRY(db_dials_image_number(context, config->image_file, &image.frame.number));
     else if (name.frame >= 0)
-        f.number = (int)name.frame;
-    unsigned char *const bytes = malloc((result->reflection_count + 1) * sizeof(row));
-    if (!bytes) return db_fail_memory(context, "the reflection table");
-    transpose(result, &f, bytes, table);
+        image.frame.number = (int)name.frame;
     const db_table_identifier identifier = { 0, name.identifier };
-    const db_table_content content = { .rows = result->reflection_count,
-                                       .column_count = COLUMNS,
-                                       .columns = table,
-                                       .identifier_count = *name.identifier ? 1 : 0,
-                                       .identifiers = &identifier };
-    const db_table_form form = config && names_hdf5(config) ? DB_TABLE_HDF5 : DB_TABLE_MSGPACK;
-    const db_status status = db_reflection_table_write(context, path, form, &content);
-    free(bytes);
-    return status;
+    return write_rows(
+        context, path, config && names_hdf5(config) ? DB_TABLE_HDF5 : DB_TABLE_MSGPACK,
+        result->reflection_count, row_of_image, &image, &identifier, *name.identifier ? 1 : 0);
 }
 
-/* Reflections of a rotation series: lines of text. */
+/* ---- reflections of a rotation series, once for each passage: text, a table, MTZ */
+
+static db_status check_passages(db_context *context, const char *path,
+                                const db_fit_shots_result *result) {
+    return result->passages
+               ? DB_OK
+               : db_fail(context, DB_ERROR_USAGE,
+                         "%s: expected a rotation series with free intensities, found none", path);
+}
 
 db_status db_fit_shots_write_passages(db_context *context, const char *path,
                                       const db_fit_shots_result *result) {
     db_text_stream text;
-    if (!result->passages)
-        return db_fail(context, DB_ERROR_USAGE,
-                       "%s: expected a rotation series with free intensities, found none", path);
+    DB_TRY(check_passages(context, path, result));
     DB_TRY(db_text_stream_open(context, &text));
     fprintf(text.stream,
             "# dualbragg %s: intensities of a rotation series, by fitting the model's spots\n"
@@ -278,4 +307,195 @@ db_status db_fit_shots_write_passages(db_context *context, const char *path,
                 p->strong);
     }
     return db_text_stream_write(context, &text, DB_OK, path);
+}
+
+/* Where the experiment list of all has a shot. */
+typedef struct listed_shot {
+    int experiment, imageset, number;
+} listed_shot;
+
+typedef struct series_rows {
+    const db_fit_shots_result *result;
+    listed_shot *shot; /* [shot_count]; of those in use */
+} series_rows;
+
+/* The frame of a place along the series: those in use are at both ends of it. */
+static size_t shot_at(const db_fit_passage *p) {
+    const size_t at = (size_t)fmax(0, p->position[2]);
+    return at < p->first ? p->first : at > p->last ? p->last : at;
+}
+
+static double spacing_of(const db_crystal *crystal, const int hkl[3]) {
+    const double index[3] = { hkl[0], hkl[1], hkl[2] };
+    double a_star[9], q[3];
+    db_crystal_matrix(crystal, a_star);
+    db_apply(a_star, index, q);
+    return 1 / db_length(q);
+}
+
+/* As if one image had all of it. */
+static db_fit_reflection as_reflection(const db_fit_passage *p, const db_experiment *experiment) {
+    db_fit_reflection i = { .d_spacing = spacing_of(&experiment->crystal, p->hkl),
+                            .counts = p->model,
+                            .counts_sigma = p->square > 0 ? p->model * p->square_sigma / p->square
+                                                          : p->light_sigma,
+                            .sum = p->light,
+                            .sum_sigma = p->light_sigma,
+                            .partiality = p->recorded,
+                            .background = p->background,
+                            .pixels = (int)p->pixels,
+                            .strong = (int)p->strong,
+                            .wavelength = experiment->beam.wavelength };
+    memcpy(i.hkl, p->hkl, sizeof i.hkl);
+    i.region = (db_region){ .panel = p->panel,
+                            .fast_start = p->box[0],
+                            .slow_start = p->box[1],
+                            .fast_count = p->box[2] - p->box[0],
+                            .slow_count = p->box[3] - p->box[1] };
+    for (int k = 0; k < 2; k++) {
+        i.position[k] = p->position[k];
+        i.observed[k] = p->observed[k];
+        i.observed_variance[k] = p->observed_variance[k];
+    }
+    return i;
+}
+
+static row row_of_series(const void *of, size_t n) {
+    const series_rows *const series = of;
+    const db_fit_passage *const p = &series->result->passages[n];
+    const size_t k = shot_at(p);
+    const listed_shot *const listed = &series->shot[k];
+    const db_experiment *const experiment = &series->result->shot[k].experiment;
+    const frame f = frame_of(experiment, listed->number);
+    const db_fit_reflection i = as_reflection(p, experiment);
+    row w = row_of(experiment, &f, &i);
+    const double first = listed->number - 1 - (double)k, /* of the list's counting of frames */
+        turn = f.width * degree, start = f.start * degree - turn * (double)k;
+    w.experiment = listed->experiment;
+    w.imageset = listed->imageset;
+    w.box[4] = (int32_t)(first + (double)p->first);
+    w.box[5] = (int32_t)(first + (double)p->last + 1);
+    w.position[2] = first + p->position[2];
+    w.position_mm[2] = start + turn * p->position[2];
+    w.observed[2] = first + p->observed[2];
+    w.observed_mm[2] = start + turn * p->observed[2];
+    w.observed_variance[2] = p->observed_variance[2];
+    w.observed_mm_variance[2] = turn * turn * p->observed_variance[2];
+    if (isfinite(p->observed[0])) return w;
+    for (int c = 0; c < 3; c++)
+        w.observed[c] = w.observed_mm[c] = w.observed_variance[c] = w.observed_mm_variance[c] = 0;
+    return w;
+}
+
+/* The shots in use stand in the list in their order, a scan's frames as one experiment. */
+static db_status place_shots(const db_json *list, series_rows *series,
+                             db_table_identifier *identifiers, size_t *count) {
+    const db_json experiments = db_json_member(list, "experiment"),
+                  scans = db_json_member(list, "scan");
+    const db_fit_shots_result *const result = series->result;
+    size_t s = 0;
+    for (size_t e = 0;; e++) {
+        const db_json experiment = db_json_element(&experiments, e);
+        if (!experiment.value) break;
+        double scan = -1, imageset = 0;
+        int range[2] = { 1, 1 };
+        DB_TRY(db_json_optional_number(&experiment, "scan", &scan));
+        DB_TRY(db_json_optional_number(&experiment, "imageset", &imageset));
+        const db_json of = db_json_element(&scans, (size_t)fmax(0, scan)),
+                      images = db_json_member(&of, "image_range");
+        if (scan >= 0) DB_TRY(db_json_integers(&images, range, 2));
+        const char *const identifier = db_json_text(&experiment, "identifier");
+        if (identifier && *identifier)
+            identifiers[(*count)++] = (db_table_identifier){ (int)e, identifier };
+        for (int number = range[0]; number <= range[1]; number++, s++) {
+            while (s < result->shot_count && !result->shot[s].used) s++;
+            if (s >= result->shot_count)
+                return db_json_fail(&images, "as many images as shots are in use");
+            series->shot[s] = (listed_shot){ (int)e, (int)imageset, number };
+        }
+    }
+    while (s < result->shot_count && !result->shot[s].used) s++;
+    return s == result->shot_count
+               ? DB_OK
+               : db_json_fail(&experiments, "as many images as shots are in use");
+}
+
+db_status db_fit_shots_write_table(db_context *context, const char *path, const char *list,
+                                   const db_fit_config *config, const db_fit_shots_result *result) {
+    series_rows series = { result, NULL };
+    json_t *document = NULL;
+    db_json root;
+    size_t count = 0;
+    DB_TRY(check_passages(context, path, result));
+    DB_TRY(db_json_open(context, list, &document, &root));
+    db_table_identifier *const identifiers = malloc((result->shot_count + 1) * sizeof *identifiers);
+    series.shot = calloc(result->shot_count + 1, sizeof *series.shot);
+    db_status status = identifiers && series.shot ? place_shots(&root, &series, identifiers, &count)
+                                                  : db_fail_memory(context, "the reflection table");
+    if (status == DB_OK)
+        status = write_rows(context, path, names_hdf5(config) ? DB_TABLE_HDF5 : DB_TABLE_MSGPACK,
+                            result->passage_count, row_of_series, &series, identifiers, count);
+    free(identifiers);
+    free(series.shot);
+    json_decref(document);
+    return status;
+}
+
+enum { SQUARE, SQUARE_SIGMA, RECORDED, FAST, SLOW, TURN, MTZ_COLUMNS };
+static const db_mtz_column passage_columns[MTZ_COLUMNS] = {
+    { "I", 'J', -1 },    { "SIGI", 'Q', -1 }, { "FRACTIONCALC", 'R', -1 },
+    { "XDET", 'R', -1 }, { "YDET", 'R', -1 }, { "ROT", 'R', -1 },
+};
+
+static db_status write_passage_rows(db_context *context, const char *path, const char *group,
+                                    const db_fit_shots_result *result, int (*hkl)[3],
+                                    float (*value)[MTZ_COLUMNS], uint32_t *batch) {
+    const db_experiment *const first = &result->shot[shot_at(&result->passages[0])].experiment;
+    db_mtz_content content = { .title = "intensities of a rotation series",
+                               .group = group,
+                               .wavelength = first->beam.wavelength,
+                               .column_count = MTZ_COLUMNS,
+                               .columns = passage_columns,
+                               .rows = result->passage_count,
+                               .hkl = (const int(*)[3])hkl,
+                               .values = value[0],
+                               .batch = batch,
+                               .batches = (uint32_t)result->shot_count };
+    memcpy(content.cell, first->crystal.cell, sizeof content.cell);
+    for (size_t n = 0; n < result->passage_count; n++) {
+        const db_fit_passage *const p = &result->passages[n];
+        const size_t k = shot_at(p);
+        const db_goniometer *const g = &result->shot[k].experiment.goniometer;
+        memcpy(hkl[n], p->hkl, sizeof *hkl);
+        batch[n] = (uint32_t)k + 1;
+        value[n][SQUARE] = (float)p->square;
+        value[n][SQUARE_SIGMA] = isfinite(p->square_sigma) ? (float)p->square_sigma : NAN;
+        value[n][RECORDED] = (float)p->recorded;
+        value[n][FAST] = (float)p->position[0];
+        value[n][SLOW] = (float)p->position[1];
+        value[n][TURN] =
+            (float)(g->phi + (p->position[2] - (double)k) * g->phi_step * g->phi_steps);
+    }
+    return db_mtz_write(context, path, &content);
+}
+
+db_status db_fit_shots_write_passage_mtz(db_context *context, const char *path,
+                                         const db_fit_config *config,
+                                         const db_fit_shots_result *result) {
+    const size_t n = result->passage_count + 1;
+    db_space_group group = { .name = "" };
+    DB_TRY(check_passages(context, path, result));
+    const int named = db_space_group_find(context, config->symmetry, &group) == DB_OK;
+    int(*const hkl)[3] = malloc(n * sizeof *hkl);
+    float(*const value)[MTZ_COLUMNS] = malloc(n * sizeof *value);
+    uint32_t *const batch = malloc(n * sizeof *batch);
+    const db_status status =
+        !hkl || !value || !batch ? db_fail_memory(context, "the MTZ file")
+        : result->passage_count == 0
+            ? db_fail(context, DB_ERROR_UNSUPPORTED, "%s: there are no reflections to write", path)
+            : write_passage_rows(context, path, named ? group.name : "", result, hkl, value, batch);
+    free(hkl);
+    free(value);
+    free(batch);
+    return status;
 }

@@ -6,9 +6,18 @@
 #include "fit/shots/workers.h"
 #include "loss/block.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void add_place(db_strong_place *to, double counts, double variance, double x) {
+    to->counts += counts;
+    to->first += counts * x;
+    to->noise += variance;
+    to->across += variance * x;
+    to->square += variance * x * x;
+}
 
 static db_part_light light_of(const db_objective *objective, const db_stored *pixels, size_t b) {
     const db_block block = db_objective_block(objective, b);
@@ -17,6 +26,8 @@ static db_part_light light_of(const db_objective *objective, const db_stored *pi
     const db_loss *const loss = block.loss;
     db_part_light part = { .panel = (uint32_t)r->panel,
                            .gain = loss->gain,
+                           .from = { r->fast_start, r->slow_start },
+                           .to = { r->fast_start + r->fast_count, r->slow_start + r->slow_count },
                            .recorded = boxes->count ? boxes->reflection[b].recorded : 1 };
     double fast = 0, slow = 0;
     for (int s = 0; s < r->slow_count; s++) {
@@ -30,10 +41,16 @@ static db_part_light light_of(const db_objective *objective, const db_stored *pi
             part.shape += shape;
             part.dark_variance +=
                 loss->gain * (pixel.expected - pixel.spot) + loss->readout_variance;
+            part.background += pixel.expected - pixel.spot;
             part.light += rest + pixel.spot;
             part.light_variance += pixel.variance;
             part.chi2 += pixel.trust * rest * rest / pixel.variance;
-            part.strong += boxes->count && boxes->strong[i];
+            if (boxes->count && boxes->strong[i]) {
+                const double counts = rest + pixel.spot;
+                add_place(&part.seen[0], counts, pixel.variance, r->fast_start + f + 0.5);
+                add_place(&part.seen[1], counts, pixel.variance, r->slow_start + s + 0.5);
+                part.strong++;
+            }
             part.pixels++;
             fast += shape * (f + 0.5);
             slow += shape * (s + 0.5);
@@ -72,19 +89,64 @@ static void add_part(size_t shot, const db_part_light *part, double intensity, d
     to->position[2] += part->shape * ((double)shot + 0.5);
 }
 
+/* The mean of a coordinate over strong pixels. */
+static void mean_place(const db_strong_place *seen, double *at, double *variance) {
+    *at = *variance = NAN;
+    if (!(seen->counts > 0)) return;
+    const double x = seen->first / seen->counts;
+    *at = x;
+    *variance = fmax(0, seen->square - 2 * x * seen->across + x * x * seen->noise) /
+                (seen->counts * seen->counts);
+}
+
+/* Where the light of a reflection has been seen: on frames, anywhere within each. */
+static void find_observed(const db_series *s, size_t r, db_fit_passage *to) {
+    db_strong_place seen[3] = { { .counts = 0 } };
+    double squares = 0;
+    for (size_t i = s->first[r]; i < s->first[r + 1]; i++) {
+        const db_part_light *const parts = s->light[s->part[i].shot];
+        const db_part_light *const part = &parts[s->part[i].box];
+        if (part->strong == 0 || !(part->light > 0)) continue;
+        for (int k = 0; k < 2; k++) {
+            seen[k].counts += part->seen[k].counts;
+            seen[k].first += part->seen[k].first;
+            seen[k].noise += part->seen[k].noise;
+            seen[k].across += part->seen[k].across;
+            seen[k].square += part->seen[k].square;
+        }
+        add_place(&seen[2], part->light, part->light_variance, s->part[i].shot + 0.5);
+        squares += part->light * part->light;
+    }
+    for (int k = 0; k < 3; k++) mean_place(&seen[k], &to->observed[k], &to->observed_variance[k]);
+    if (squares > 0) to->observed_variance[2] += squares / (12 * seen[2].counts * seen[2].counts);
+}
+
+static void widen_box(const db_part_light *part, int box[4]) {
+    for (int k = 0; k < 2; k++) {
+        if (part->from[k] < box[k]) box[k] = part->from[k];
+        if (part->to[k] > box[2 + k]) box[2 + k] = part->to[k];
+    }
+}
+
 /* The error takes what the model misses for noise, as that of a shoebox by itself. */
 static db_fit_passage passage_of(const db_series *s, size_t r) {
     const db_series_part *const first = &s->part[s->first[r]];
     const double intensity = s->value[1][r];
-    db_fit_passage passage = { .first = first->shot, .square = intensity };
-    double shape = 0;
+    db_fit_passage passage = { .first = first->shot,
+                               .square = intensity,
+                               .box = { INT_MAX, INT_MAX, 0, 0 } };
+    double shape = 0, background = 0;
     memcpy(passage.hkl, first->hkl, sizeof passage.hkl);
     for (size_t i = s->first[r]; i < s->first[r + 1]; i++) {
         const db_part_light *const parts = s->light[s->part[i].shot];
         add_part(s->part[i].shot, &parts[s->part[i].box], intensity, &passage);
+        widen_box(&parts[s->part[i].box], passage.box);
+        background += parts[s->part[i].box].background;
         shape += parts[s->part[i].box].shape;
     }
     for (int k = 0; k < 3; k++) passage.position[k] /= shape;
+    passage.background = background / fmax(1, (double)passage.pixels);
+    find_observed(s, r, &passage);
     passage.light_sigma = sqrt(passage.light_sigma);
     const double degrees = fmax(1, (double)passage.pixels - 1);
     passage.square_sigma = s->curvature[r] > 0

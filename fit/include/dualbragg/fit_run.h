@@ -149,6 +149,12 @@ typedef struct db_fit_passage {
     double position
         [3]; /**< of the model's light: pixels of the panel (fast, slow), shots from 0 (middle of the
                              first: 0.5) */
+    double observed[3]; /**< likewise, of its strong pixels; NAN: there are none */
+    double observed_variance
+        [3];           /**< by the noise of their counts; along the shots also by their width */
+    double background; /**< counts per pixel */
+    int box
+        [4]; /**< all its boxes: fast and slow pixels from, fast and slow pixels to, which are outside */
 } db_fit_passage;
 
 /** Result of a refinement of a list of shots. */

@@ -46,8 +46,8 @@ grep -q '^# NOT TO BE USED' long.hkl || fail "intensities by a wrong spread: $(h
 for frame in 0 1 2 3 4 5 6 7 8 9 10 11; do
     "$DUALBRAGG" sim -cell 8 9 11 90 90 90 -misset 20 30 40 -N 600 -gauss_xtal -default_F 20 -fluence 1e22 -lambda 0.7 -distance 50 -detpixels 320 \
         -pixel 0.2 -spots closed -mosaic_tensor 0.0144 0.0016 0.0016 0 0 0 -footprint_rms 0.1 0.1 -phi "$(awk -v n=$frame 'BEGIN { print 10 + n / 10 }')" \
-        -osc 0.1 -water 0.0005 -seed $((frame + 1)) -noisefile turns_$frame.img > /dev/null
-    echo turns_$frame.img >> turns.txt
+        -osc 0.1 -water 0.0005 -seed $((frame + 1)) -noisefile turns_$((frame + 11)).img > /dev/null
+    echo turns_$((frame + 11)).img >> turns.txt
 done
 cat > turns.yaml << 'END'
 shots: {list: turns.txt, series: yes}
@@ -68,6 +68,79 @@ print(one["light_part"], [s["light_explained"] for s in one["shots"]])
 sys.exit(not (one["intensities_usable"] and one["light_spots"] > 100 and min(s["light_explained"] for s in one["shots"]) > 0.98))
 END
 if grep -q 'NOT TO BE USED' anisotropic.hkl; then fail "intensities of a right model: $(head -3 anisotropic.hkl)"; fi
+
+# the same for DIALS and as MTZ, each reflection once: images 11 to 22 of a scan, angles from 10 degrees on, centroids along it
+cat > read.py << 'END'
+"""Columns of a reflection table (MessagePack) and rows of an MTZ file, from their bytes alone."""
+import struct
+
+
+def unpack(b, at=0):
+    c = b[at]
+    if c < 0x80:
+        return c, at + 1
+    if c < 0x90 or c in (0xDE, 0xDF):
+        n, at = (c & 15, at + 1) if c < 0x90 else (int.from_bytes(b[at + 1:at + (3 if c == 0xDE else 5)], "big"), at + (3 if c == 0xDE else 5))
+        found = {}
+        for _ in range(n):
+            key, at = unpack(b, at)
+            found[key], at = unpack(b, at)
+        return found, at
+    if c < 0xA0 or c == 0xDC:
+        n, at = (c & 15, at + 1) if c < 0xA0 else (int.from_bytes(b[at + 1:at + 3], "big"), at + 3)
+        found = []
+        for _ in range(n):
+            one, at = unpack(b, at)
+            found.append(one)
+        return found, at
+    size = {0xD9: 1, 0xDA: 2, 0xC4: 1, 0xC5: 2, 0xC6: 4}.get(c)
+    if c < 0xC0 or size:
+        n = c & 31 if c < 0xC0 else int.from_bytes(b[at + 1:at + 1 + size], "big")
+        at += 1 if c < 0xC0 else 1 + size
+        return (b[at:at + n].decode() if c < 0xC0 or c >= 0xD9 else b[at:at + n]), at + n
+    width = {0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8}[c]
+    return int.from_bytes(b[at + 1:at + 1 + width], "big"), at + 1 + width
+
+
+def table(path):
+    data = unpack(open(path, "rb").read())[0][2]["data"]
+    kinds = {"vec3<double>": "ddd", "double": "d", "cctbx::miller::index<>": "iii", "int6": "iiiiii", "int": "i", "std::size_t": "Q"}
+    return {k: list(struct.iter_unpack("<" + kinds[v[0]], v[1][1])) for k, v in data.items() if v[0] in kinds}
+
+
+def mtz(path):
+    b = open(path, "rb").read()
+    start, width = struct.unpack("<i", b[4:8])[0], b.count(b"COLUMN ")
+    return [struct.unpack("<%df" % width, b[at:at + 4 * width]) for at in range(80, 4 * (start - 1), 4 * width)]
+END
+python3 -S - << 'END' || fail "tables of a series: $(cat anisotropic.hkl)"
+import math
+import os
+import sys
+
+from read import mtz, table
+
+lines = [list(map(float, line.split())) for line in open("anisotropic.hkl") if line[0] != "#"]
+rows, wrong, centroids = table("anisotropic.refl"), [], 0
+for n, line in enumerate(lines):
+    frame, place = line[12], rows["xyzcal.px"][n]
+    if not (list(rows["miller_index"][n]) == line[:3] and abs(place[2] - 10 - frame) < 6e-4 and abs(place[0] - line[14]) < 6e-3
+            and abs(rows["xyzcal.mm"][n][2] - math.radians(10 + frame / 10)) < 2e-6
+            and abs(rows["partiality"][n][0] - line[5]) < 1e-4 and abs(rows["d"][n][0] ** -2 - sum((h / e) ** 2 for h, e in zip(line, (8, 9, 11)))) < 1e-3
+            and list(rows["bbox"][n][4:]) == [line[10] + 9, line[11] + 10]):
+        wrong.append(line)
+    off = rows["xyzobs.px.value"][n][2] - place[2]
+    if line[5] > 0.98:
+        centroids += 1
+        wrong += [("centroid", line, off)] * (not abs(off) < 5 * math.sqrt(rows["xyzobs.px.variance"][n][2]) < 2)
+print(len(lines), centroids, wrong)
+if not os.path.exists("anisotropic.mtz"):  # a build without gemmi
+    sys.exit(bool(wrong))
+merged = mtz("anisotropic.mtz")
+same = sorted(round(math.log(r[5]), 3) for r in merged) == sorted(round(math.log(float("%.6g" % line[3])), 3) for line in lines)
+turns = all(abs(r[10] - 10 - (r[4] - 1) / 10) < 0.1 + 1e-4 for r in merged)
+sys.exit(bool(wrong) or not (len(rows["d"]) == len(lines) == len(merged) and centroids > 10 and same and turns))
+END
 
 # frames without spots of the crystal are no series
 : > dark.txt

@@ -12,6 +12,7 @@
 #include "fit/stills.h"
 #include "support/failing_allocation.h"
 
+#include <dualbragg/expert/fit_files.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -122,6 +123,44 @@ static void processes_do_not_matter_for_known_intensities(void **state) {
     compare(4);
     settings.intensity = DB_FIT_FREE;
     db_stages_default(stills.context, &settings, 1, 0);
+}
+
+static db_status write_table(const db_fit_shots_result *result, const char *list) {
+    char path[256];
+    snprintf(path, sizeof path, "%s", scratch_path("series.expt"));
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(list, file);
+    fclose(file);
+    const db_fit_config config = { .image_file = "" };
+    return db_fit_shots_write_table(stills.context, scratch_path("series.refl"), path, &config,
+                                    result);
+}
+
+/* A table of all frames needs the list that has them. */
+static void tables_go_with_their_list(void **state) {
+    (void)state;
+    series_run run = { .knots = 0 };
+    made_up_team_run(1, 0, work, &run, NULL);
+    const db_fit_shots_result *const r = run.result[0];
+    assert_non_null(r);
+    assert_int_equal(
+        write_table(r, "{\"experiment\":[{\"scan\":0}],\"scan\":[{\"image_range\":[3,7]}]}"),
+        DB_OK);
+    assert_int_equal(write_table(r, "{\"experiment\":[{},{},{},{},{}],\"scan\":[]}"), DB_OK);
+    static const char *const wrong[] = {
+        "{\"experiment\":[{\"scan\":0}],\"scan\":[{\"image_range\":[3,6]}]}",
+        "{\"experiment\":[{\"scan\":0}],\"scan\":[{\"image_range\":[3,8]}]}",
+        "{\"experiment\":[{\"scan\":1}],\"scan\":[{\"image_range\":[3,7]}]}",
+        "{\"experiment\":[{\"scan\":0}],\"scan\":[{\"image_range\":\"a\"}]}",
+        "{}",
+        "no list",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(write_table(r, wrong[i]), DB_ERROR_INPUT);
+    const db_fit_shots_result none = { .passages = NULL };
+    assert_int_equal(write_table(&none, "{}"), DB_ERROR_USAGE);
+    db_fit_shots_result_destroy(&run.result[0]);
 }
 
 static void processes_do_not_matter_for_poisson_slow(void **state) {
@@ -421,6 +460,7 @@ static void frames_without_their_light_are_wrong(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(light_of_frames_is_compared),
+        cmocka_unit_test(tables_go_with_their_list),
         cmocka_unit_test(frames_without_their_light_are_wrong),
         cmocka_unit_test(processes_do_not_matter),
         cmocka_unit_test(processes_do_not_matter_between_knots),

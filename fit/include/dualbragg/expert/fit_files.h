@@ -137,6 +137,32 @@ DB_API db_status db_fit_shots_write_hkl(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_passages(db_context *context, const char *path,
                                              const db_fit_shots_result *result);
 
+/** Writes them as a reflection table of DIALS, each once: places and centroids (xyzcal, xyzobs) along
+ * the scan, too.
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param list experiment list of all (db_fit_shots_write_expt), which says how images are numbered
+ * @param config of the refinement
+ * @param result of a series with free intensities
+ * @return DB_OK; DB_ERROR_USAGE without such intensities; an error of the list; as
+ *     db_reflection_table_write */
+DB_API db_status db_fit_shots_write_table(db_context *context, const char *path, const char *list,
+                                          const db_fit_config *config,
+                                          const db_fit_shots_result *result);
+
+/** Writes them as an unmerged MTZ file whose batches are the frames: I (F^2) and SIGI, FRACTIONCALC
+ * (part recorded), XDET, YDET (pixels), ROT (degree).
+ *
+ * @param context receives the message of a failure
+ * @param path name of the file
+ * @param config of the refinement; its symmetry, if it is a space group, becomes the file's
+ * @param result of a series with free intensities
+ * @return DB_OK; DB_ERROR_USAGE without such intensities; as db_mtz_write */
+DB_API db_status db_fit_shots_write_passage_mtz(db_context *context, const char *path,
+                                                const db_fit_config *config,
+                                                const db_fit_shots_result *result);
+
 /** Writes the intensities from each shot alone, with its model, as an unmerged MTZ file whose
  * batches are the shots: I, SIGI, FRACTIONCALC (partiality), SCALEUSED, FLAG (1: rejected).
  *
