@@ -105,17 +105,6 @@ size_t db_statistics_explained(const db_objective *objective, const db_fit_data 
     return count;
 }
 
-/* Whether a pixel of a panel is one of those that the settings want. */
-static int is_wanted(const db_fit_settings *settings, const db_fit_geometry *geometry, size_t panel,
-                     int fast, int slow) {
-    const int *const roi = settings->roi;
-    const double d = db_fit_geometry_resolution(geometry, panel, fast + 0.5, slow + 0.5);
-    if (!(d >= settings->dmin) || (settings->dmax > 0 && d > settings->dmax)) return 0;
-    return settings->intensity != DB_FIT_KNOWN ||
-           ((roi[0] < 0 || fast >= roi[0]) && (roi[1] < 0 || fast <= roi[1]) &&
-            (roi[2] < 0 || slow >= roi[2]) && (roi[3] < 0 || slow <= roi[3]));
-}
-
 db_status db_statistics_strong_pixels(db_context *context, const db_experiment *experiment,
                                       const db_fit_data *data, size_t *count) {
     const int columns = data->image->fast_pixels;
@@ -130,9 +119,10 @@ db_status db_statistics_strong_pixels(db_context *context, const db_experiment *
                 data->strong->strong + (size_t)(top + slow) * (size_t)columns;
             const uint8_t *const end = begin + columns;
             for (const uint8_t *next = begin;
-                 next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++)
-                *count +=
-                    (size_t)is_wanted(data->settings, &geometry, p, (int)(next - begin), slow);
+                 next < end && (next = memchr(next, 1, (size_t)(end - next))) != NULL; next++) {
+                const double middle[2] = { (double)(next - begin) + 0.5, slow + 0.5 };
+                *count += (size_t)db_fit_geometry_is_wanted(&geometry, data->settings, p, middle);
+            }
         }
     }
     db_fit_geometry_clear(&geometry);

@@ -181,6 +181,16 @@ double db_fit_geometry_resolution(const db_fit_geometry *geometry, size_t panel,
     return 1 / db_length(q);
 }
 
+int db_fit_geometry_is_wanted(const db_fit_geometry *geometry, const db_fit_settings *settings,
+                              size_t panel, const double at[2]) {
+    const int *const roi = settings->roi;
+    if (!db_fit_is_in_range(settings, db_fit_geometry_resolution(geometry, panel, at[0], at[1])))
+        return 0;
+    return settings->intensity != DB_FIT_KNOWN ||
+           ((roi[0] < 0 || at[0] >= roi[0]) && (roi[1] < 0 || at[0] <= roi[1] + 1) &&
+            (roi[2] < 0 || at[1] >= roi[2]) && (roi[3] < 0 || at[1] <= roi[3] + 1));
+}
+
 double db_fit_geometry_finest(const db_fit_geometry *geometry) {
     double finest = INFINITY;
     for (size_t p = 0; p < geometry->panel_count; p++)

@@ -61,6 +61,16 @@ void db_fit_geometry_scattering(const db_fit_geometry *geometry, size_t panel,
 double db_fit_geometry_resolution(const db_fit_geometry *geometry, size_t panel, double fast,
                                   double slow);
 
+/* Is a resolution (angstrom) in the range that the settings ask for? */
+static inline int db_fit_is_in_range(const db_fit_settings *settings, double d) {
+    return d >= settings->dmin && !(settings->dmax > 0 && d > settings->dmax);
+}
+
+/* Do the settings ask for a point of a panel (pixels): in their range, and with known intensities in the region of
+ * interest? */
+int db_fit_geometry_is_wanted(const db_fit_geometry *geometry, const db_fit_settings *settings,
+                              size_t panel, const double at[2]);
+
 /* The finest resolution anywhere on the panels. */
 double db_fit_geometry_finest(const db_fit_geometry *geometry);
 

@@ -69,6 +69,16 @@ db_status db_observed_spots_find(db_context *context, const db_measured_image *i
     return db_fail_memory(context, "the spots of the image");
 }
 
+static int stronger_first(const void *a, const void *b) {
+    const double x = ((const db_observed_spot *)a)->counts,
+                 y = ((const db_observed_spot *)b)->counts;
+    return (x < y) - (x > y);
+}
+
+void db_observed_spots_sort(db_observed_spots *spots) {
+    qsort(spots->spot, spots->count, sizeof *spots->spot, stronger_first);
+}
+
 void db_observed_spots_clear(db_observed_spots *spots) {
     free(spots->spot);
     *spots = (db_observed_spots){ 0, NULL };

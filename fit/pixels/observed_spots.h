@@ -26,6 +26,8 @@ db_status db_observed_spots_find(db_context *context, const db_measured_image *i
 db_status db_observed_spots_divide(db_context *context, const db_measured_image *image,
                                    const db_strong_pixels *strong, const db_fit_settings *settings,
                                    db_observed_spots *spots);
+/* The strongest first. */
+void db_observed_spots_sort(db_observed_spots *spots);
 void db_observed_spots_clear(db_observed_spots *spots);
 
 #endif

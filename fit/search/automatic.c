@@ -41,12 +41,6 @@ typedef struct spot_width {
     double per_pixel; /* 1/angstrom */
 } spot_width;
 
-static int stronger_first(const void *a, const void *b) {
-    const double x = ((const db_observed_spot *)a)->counts,
-                 y = ((const db_observed_spot *)b)->counts;
-    return (x < y) - (x > y);
-}
-
 static int nearer_first(const void *a, const void *b) {
     const double x = ((const spot_width *)a)->reach, y = ((const spot_width *)b)->reach;
     return (x > y) - (x < y);
@@ -86,8 +80,7 @@ static spot_width middle_of(const spot_width *w, size_t count, double *room) {
 }
 
 /* Through the medians of the nearest and of the farthest third. */
-static void fit_line(spot_width *w, size_t count, double pixel, double *room,
-                     spot_widths *widths) {
+static void fit_line(spot_width *w, size_t count, double pixel, double *room, spot_widths *widths) {
     const size_t third = count / 3;
     qsort(w, count, sizeof *w, nearer_first);
     const spot_width near = middle_of(w, third, room),
@@ -99,9 +92,9 @@ static void fit_line(spot_width *w, size_t count, double pixel, double *room,
     const double turned = fmax(0, slope), least = 1 / 12.0; /* of a pixel */
     *widths =
         (spot_widths){ .count = count,
-                          .alike = fmax(least, all.variance - turned * all.reach) * pixel * pixel,
-                          .turned = turned,
-                          .q_per_mm = all.per_pixel / pixel };
+                       .alike = fmax(least, all.variance - turned * all.reach) * pixel * pixel,
+                       .turned = turned,
+                       .q_per_mm = all.per_pixel / pixel };
 }
 
 static db_status take_spots(db_context *context, const db_experiment *experiment,
@@ -111,7 +104,7 @@ static db_status take_spots(db_context *context, const db_experiment *experiment
     double room[MOST];
     size_t count = 0;
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
-    qsort(spots->spot, spots->count, sizeof *spots->spot, stronger_first);
+    db_observed_spots_sort(spots);
     for (size_t i = 0; i < spots->count && count < MOST; i++)
         count += (size_t)look_at(&geometry, &spots->spot[i], &w[count]);
     db_fit_geometry_clear(&geometry);

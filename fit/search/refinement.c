@@ -331,8 +331,7 @@ static db_status list_lengths(db_context *context, const db_experiment *model,
         double q[3];
         db_fit_geometry_scattering(&geometry, spots->spot[i].panel, spots->spot[i].position, q);
         const double own = db_length(q);
-        if (own * settings->dmin <= 1 && !(settings->dmax > 0 && own * settings->dmax < 1))
-            length[(*count)++] = own;
+        if (db_fit_is_in_range(settings, 1 / own)) length[(*count)++] = own;
     }
     db_fit_geometry_clear(&geometry);
     db_sort_numbers(length, *count);

@@ -72,14 +72,12 @@ db_status db_search_spots_list(db_context *context, const db_experiment *experim
     for (size_t i = 0; i < seen->count && status == DB_OK; i++) {
         const db_observed_spot *const spot = &seen->spot[i];
         db_search_spot one = spot_of(&geometry[0], spot);
-        const double d = 1 / one.length;
         for (int k = 0; k < 2; k++) {
             db_fit_geometry_scattering(&geometry[1 + k], spot->panel, spot->position,
                                        one.by_beam[k]);
             for (int j = 0; j < 3; j++) one.by_beam[k][j] -= one.q[j];
         }
-        if (d >= settings->dmin && (!(settings->dmax > 0) || d <= settings->dmax))
-            list->spot[list->count++] = one;
+        if (db_fit_is_in_range(settings, 1 / one.length)) list->spot[list->count++] = one;
     }
     for (int g = 0; g < 3; g++) db_fit_geometry_clear(&geometry[g]);
     if (status == DB_OK) db_search_spots_sort(list);
