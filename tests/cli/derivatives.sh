@@ -65,14 +65,6 @@ features=$("$DUALBRAGG" --version)
     expect 2 "no derivative by pixel: it is known" grad $small -params pixel
     expect 2 "no derivative by lambda: the parameter is called wavelength" grad $small -params lambda
     expect 2 "-params: threads is a flag, not a parameter" grad $small -params threads
-    # a flag is never taken for a misspelt parameter
-    "$DUALBRAGG" grad --list-params | sed 's/ .*//' > ../parameters
-    flags=$(sed -n 's/^| `--*\([^ `]*\)[^|]*| \([^|]*\)|.*/\1 \2/p' "$SOURCE_DIR/docs/reference/flags.md" | tr -s ' ' '\n' | sed -n "s/^--*//; /^[A-Za-z0-9_-]*$/p")
-    for flag in $flags; do
-        case $flag in all | dispersion) continue ;; esac # dispersion: a former name of a parameter
-        grep -qx "$flag" ../parameters || expect 2 "$flag" grad $small -params "$flag"
-        ! grep -q "nearest\|unknown" ../err || complain "-params $flag: $(cat ../err)"
-    done
     expect 2 "-compat: nanoBragg's arithmetic has no derivatives" grad $small -compat -params scale
     expect 2 "has no sensor" grad $small -params sensor_thickness
     expect 2 "has no such background" grad $small -params water_size

@@ -253,7 +253,7 @@ static void spots_come_and_go(void **state) {
 }
 
 /* Those of all tiles reach nearly all of a small region's pixels. */
-static void more_spots_than_a_list_has(void **state) {
+static void more_spots_than_a_list_has_slow(void **state) {
     (void)state;
     static const db_region region = {
         .fast_start = 60, .slow_start = 10, .fast_count = 11, .slow_count = 6, .stride = 11
@@ -556,7 +556,7 @@ int main(void) {
         TEST(whole_panel_equals_the_processors),
         TEST(empty_tiles_equal_the_processors),
         TEST(spots_come_and_go),
-        TEST(more_spots_than_a_list_has),
+        TEST(more_spots_than_a_list_has_slow),
         TEST(lists_are_the_processors),
         TEST(lists_outgrow_their_room),
         TEST(spreads_that_are_no_covariance_are_refused),

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHOTS = 8, CORES = 2, ANGLES = 3 };
+enum { SHOTS = 4, CORES = 2, ANGLES = 3 };
 
 static db_bench_scene scene[SHOTS];
 
@@ -141,11 +141,11 @@ static void shots_end_where_the_processor_does(void **state) {
 static void one_shot_that_fails_ends_the_run(void **state) {
     (void)state;
     static refined found;
-    size_t missing = 7;
+    size_t missing = SHOTS - 1;
     db_context *context = context_of("cuda", CORES);
     machine_reset();
     assert_int_equal(run_shots(context, SHOTS, &missing, &found), DB_ERROR_MEMORY);
-    assert_string_equal(db_context_message(context), "shot 7 is not there");
+    assert_string_equal(db_context_message(context), "shot 3 is not there");
     db_context_destroy(&context);
     COUNTED(assert_int_equal(stand_in.live, 0);)
 }

@@ -10,6 +10,8 @@
 
 enum { LEVELS = 4 };
 
+static int moves[DB_PARAMETER_COUNT]; /* a parameter's derivative is not 0 somewhere */
+
 static db_plan *plan_of(db_context *context, const db_experiment *e, const db_parameter *parameters,
                         size_t count) {
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
@@ -48,6 +50,13 @@ static void differences(db_plan *plan, db_experiment *e, db_parameter p, double 
     for (size_t i = 0; i < pixels; i++) result[i] = table[LEVELS - 1][i];
 }
 
+static void note_moving(const db_parameter *parameters, size_t count, const images *oracle) {
+    for (size_t p = 0; p < count; p++)
+        if (parameters[p] < DB_PARAMETER_COUNT &&
+            largest(oracle->derivative[p], oracle->pixels) > 0)
+            moves[parameters[p]] = 1;
+}
+
 static void oracle_equals_differences(void **state) {
     const configuration *which = *state;
     db_context *context;
@@ -62,6 +71,7 @@ static void oracle_equals_differences(void **state) {
            *work = malloc(LEVELS * pixels * sizeof(double));
     assert_true(result && work);
     assert_int_equal(db_plan_oracle(plan, oracle.image, oracle.derivative), DB_OK);
+    note_moving(parameters, count, &oracle);
     for (size_t p = 0; p < count; p++) {
         const db_parameter_info *info = db_parameter_describe(parameters[p]);
         const double scale = largest(oracle.derivative[p], pixels);
@@ -86,26 +96,8 @@ static void oracle_equals_differences(void **state) {
 /* Which parameters are allowed to have no effect anywhere: none. */
 static void every_parameter_has_an_effect_somewhere(void **state) {
     (void)state;
-    int seen[DB_PARAMETER_COUNT] = { 0 };
-    db_parameter parameters[MOST_PARAMETERS];
-    db_context *context;
-    assert_int_equal(db_context_create(&context), DB_OK);
-    for (size_t c = 0; c < configurations_and_closed(); c++) {
-        db_experiment e = configured(context, configuration_or_closed(c));
-        const size_t count = parameters_of(configuration_or_closed(c), &e, parameters);
-        db_plan *plan = plan_of(context, &e, parameters, count);
-        images oracle = images_create(db_plan_pixels(plan));
-        assert_int_equal(db_plan_oracle(plan, oracle.image, oracle.derivative), DB_OK);
-        for (size_t p = 0; p < count; p++)
-            if (largest(oracle.derivative[p], oracle.pixels) > 0 &&
-                parameters[p] < DB_PARAMETER_COUNT)
-                seen[parameters[p]] = 1;
-        images_destroy(&oracle);
-        db_plan_destroy(&plan);
-        db_experiment_clear(&e);
-    }
-    for (int p = 0; p < DB_PARAMETER_COUNT; p++) assert_true(seen[p] > 0);
-    db_context_destroy(&context);
+    for (int p = 0; p < DB_PARAMETER_COUNT; p++)
+        if (!moves[p]) fail_msg("%s has no effect", db_parameter_describe((db_parameter)p)->name);
 }
 
 int main(void) {

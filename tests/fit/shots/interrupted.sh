@@ -10,7 +10,7 @@ set -- --no-report --threads 1
 for x in 10 20 30; do shot $x 20 30; done
 sed 's/\.06, 20\.05, 30\.04/.06, 24, 34/' shots.txt > far.txt
 { shots_model 100.2 && two_stages; } | sed 's/list: shots.txt/list: far.txt/; s/misset_\(.\): {range: 1}/misset_\1: {range: 8}/g' > far.yaml
-{ cat far.yaml && echo 'starts: {count: 40, misset: 7}'; } > starts.yaml
+{ cat far.yaml && echo 'starts: {count: 16, misset: 7}'; } > starts.yaml
 fit 3 far.yaml --output one "$@"
 grep -q 'of 3 shots 0 can be used' err || fail "one start: $(cat err)"
 fit 0 starts.yaml --output whole "$@"
@@ -28,7 +28,7 @@ killed starts
 ended starts 2 1 1 # before the joint stage
 ended starts 4 1 1 # in its midst
 [ -z "$mpi" ] || ended starts 3 3 2
-{ sed '/own,/d' far.yaml && echo 'starts: {count: 40, misset: 7}'; } > shared.yaml
+{ sed '/own,/d' far.yaml && echo 'starts: {count: 16, misset: 7}'; } > shared.yaml
 fit 2 shared.yaml --output joint "$@"
 grep -q 'stage joint, the first, refines shared parameters' err || fail "starts of a joint stage: $(cat err)"
 

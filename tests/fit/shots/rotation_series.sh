@@ -2,7 +2,6 @@
 # Frames of one rotating crystal share it: from an orientation that is known roughly, and from the cell alone.
 set -eu
 . "$SOURCE_DIR/tests/support/refinement"
-error() { value "$1" "$2" error; }
 geometry() { # PREFIX
     grep -q '^6 of 6 shots in use' "$1.log" || fail "$1: frames were excluded: $(cat "$1.log")"
     near "$1: cell a" "$(refined "$1.json" cell_a)" 58 0.003
@@ -18,7 +17,6 @@ for frame in 0 1 2 3 4 5; do
         -oversample 1 -spots closed -mosaic_rms 0.1 -misset 20 20 30 -phi "$phi" -osc 0.5 -water 30 -seed $((frame + 1)) \
         -noisefile frame_$frame.img > /dev/null
     echo frame_$frame.img >> frames.txt
-    echo "frame_$frame.img model.phi=$phi model.osc=0.5" >> phi.txt
 done
 cat > series.yaml << 'END'
 shots: {list: frames.txt, series: yes}
@@ -71,21 +69,6 @@ near "nothing named: blocks" "$(refined open.json Na)" 12 0.5
 near "nothing named: mosaic variance" "$(refined open.json mosaic_variance)" 0.01 0.001
 near "nothing named: chi2" "$(sed -n 's/.*chi2 per degree of freedom .* -> //p' open.log)" 0.9 0.2
 grep -q 'spindle_tilt_across' open.log || fail "nothing named: the spindle is not refined: $(cat open.log)"
-
-# without the frames' common intensities the same model is found, but the orientation less well
-fit 0 series.yaml --output said shots.list=phi.txt shots.series=no refine.misset_x.shared=yes refine.misset_y.shared=yes \
-    refine.misset_z.shared=yes refine.cell_a.shared=yes refine.cell_c.shared=yes
-geometry said
-for name in misset_x misset_y misset_z; do
-    near "$name, angles and sharing by hand" "$(refined said.json $name)" "$(refined one.json $name)" 0.005
-    awk -v one="$(error one.json $name)" -v said="$(error said.json $name)" 'BEGIN { exit !(one > 0 && one < 0.7 * said) }' ||
-        fail "$name: parts of reflections do not help: +- $(error one.json $name), without them $(error said.json $name)"
-done
-
-# the refined models are a series again
-before=$(sed -n 's/.*chi2 per degree of freedom .* -> //p' open.log)
-fit 0 open.yaml --output again
-near "chi2 of the refined models" "$(sed -n 's/.*chi2 per degree of freedom \([0-9.]*\) ->.*/\1/p' out)" "$before" 0.01
 
 # joint intensities of one image, which is no list
 cat > still.yaml << 'END'

@@ -248,14 +248,14 @@ static int is_over(void *user) {
 }
 
 /* In both joint stages; goes on by another number of processes. */
-static void interrupt(size_t damages, size_t forged) {
+static void interrupt(int stride, size_t damages, size_t forged) {
     series_run whole = { .knots = 0 };
     char path[256];
     db_fit_shots_result *r;
     snprintf(path, sizeof path, "%s", scratch_path("series.checkpoint"));
     made_up_team_run(1, 0, work, &whole, NULL);
     assert_non_null(whole.result[0]);
-    for (int most = 2; most < (int)whole.result[0]->history_count; most += 3) {
+    for (int most = 2; most < (int)whole.result[0]->history_count; most += stride) {
         const db_fit_shot_source source = { .count = FRAMES,
                                             .load = still_load,
                                             .name = still_name };
@@ -286,12 +286,12 @@ static void interrupt(size_t damages, size_t forged) {
 
 static void interrupted_series_go_on(void **state) {
     (void)state;
-    interrupt(6, 1);
+    interrupt(5, 6, 1);
 }
 
 static void damaged_series_are_told_slow(void **state) {
     (void)state;
-    interrupt(20, 12);
+    interrupt(3, 20, 12);
 }
 
 static int set_up(void **state) {

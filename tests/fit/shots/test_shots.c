@@ -89,8 +89,11 @@ static int set_up(void **state) {
     return 0;
 }
 
+static db_fit_shots_result *kept; /* of one thread */
+
 static int tear_down(void **state) {
     (void)state;
+    db_fit_shots_result_destroy(&kept);
     db_experiment_clear(&truth);
     db_context_destroy(&context);
     return 0;
@@ -103,6 +106,24 @@ static db_fit_shots_result *run(db_context *own, const db_fit_shots_options *opt
     return result;
 }
 
+static char told[2][400];
+
+static void keep_notice(void *user, const char *line) {
+    const size_t length = strlen(user);
+    snprintf((char *)user + length, sizeof told[0] - length, "%s\n", line);
+}
+
+/* All shots, by one thread: what several cases look at. */
+static const db_fit_shots_result *run_of_one_thread(void) {
+    if (kept) return kept;
+    db_context_set_threads(context, 1);
+    db_context_set_notices(context, keep_notice, told[0]);
+    kept = run(context, NULL);
+    db_context_set_notices(context, NULL, NULL);
+    db_context_set_threads(context, 0);
+    return kept;
+}
+
 static size_t place_of(db_parameter p) {
     size_t i = 0;
     while (settings.parameters[i].parameter != p) i++;
@@ -111,7 +132,7 @@ static size_t place_of(db_parameter p) {
 
 static void shared_detector_comes_back(void **state) {
     (void)state;
-    db_fit_shots_result *r = run(context, NULL);
+    const db_fit_shots_result *const r = run_of_one_thread();
     assert_int_equal(r->status, DB_OK);
     assert_int_equal(r->used, SHOTS - 2);
     assert_false(r->shot[BLANK].used);
@@ -148,7 +169,6 @@ static void shared_detector_comes_back(void **state) {
                     5 * r->shot[s].estimates.list[cells].error);
         db_experiment_clear(&right);
     }
-    db_fit_shots_result_destroy(&r);
 }
 
 static void same(const db_fit_shots_result *a, const db_fit_shots_result *b, double tolerance) {
@@ -167,27 +187,20 @@ static void same(const db_fit_shots_result *a, const db_fit_shots_result *b, dou
                 tolerance * fmax(1, fabs(a->shot[s].estimates.list[i].value)));
 }
 
-static char told[2][400];
-static void keep_notice(void *user, const char *line) {
-    const size_t length = strlen(user);
-    snprintf((char *)user + length, sizeof told[0] - length, "%s\n", line);
-}
-
 static void threads_do_not_matter(void **state) {
     (void)state;
-    db_fit_shots_result *list[2];
-    for (int t = 0; t < 2; t++) {
-        db_context_set_threads(context, t + 1);
-        db_context_set_notices(context, keep_notice, told[t]);
-        list[t] = run(context, NULL);
-        db_context_set_notices(context, NULL, NULL);
-        /* of many shots, of the first that has one; shot 0 has none */
+    const db_fit_shots_result *const one = run_of_one_thread();
+    db_context_set_threads(context, 2);
+    db_context_set_notices(context, keep_notice, told[1]);
+    db_fit_shots_result *two = run(context, NULL);
+    db_context_set_notices(context, NULL, NULL);
+    db_context_set_threads(context, 0);
+    /* of many shots, of the first that has one; shot 0 has none */
+    for (int t = 0; t < 2; t++)
         assert_string_equal(told[t], "b.cbf: 0.1 mm of something is not used\n"
                                      "b: list.expt: a flux of 1 is not used\n");
-    }
-    db_context_set_threads(context, 0);
-    same(list[0], list[1], 0);
-    for (int t = 0; t < 2; t++) db_fit_shots_result_destroy(&list[t]);
+    same(one, two, 0);
+    db_fit_shots_result_destroy(&two);
 }
 
 enum { TEAM = 3 };
@@ -220,7 +233,8 @@ static void run_team(const db_fit_shot_source *shots, int claims, const int thre
 static void processes_do_not_matter_slow(void **state) {
     (void)state;
     static const int threads[TEAM] = { 1, 2, 1 };
-    db_fit_shots_result *list[TEAM], *alone = run(context, NULL);
+    const db_fit_shots_result *const alone = run_of_one_thread();
+    db_fit_shots_result *list[TEAM];
     size_t known = 0;
     run_team(&source, 1, threads, list);
     for (int r = 0; r < TEAM; r++) {
@@ -233,7 +247,6 @@ static void processes_do_not_matter_slow(void **state) {
         db_fit_shots_result_destroy(&list[r]);
     }
     assert_int_equal(known, alone->used);
-    db_fit_shots_result_destroy(&alone);
 }
 
 /* Few of many shots can be read. */
