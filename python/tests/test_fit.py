@@ -218,6 +218,8 @@ class Fits(unittest.TestCase):
 
     def test_control_c_ends_it(self):
         start = start_of(self.truth)
+        # a shell has its background's processes ignore it
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
 
         def press(evaluation):
             signal.raise_signal(signal.SIGINT)

@@ -107,17 +107,27 @@ static void given_spots_are_placed_as_predicted(void **state) {
         e.goniometer.phi_step = turns[k];
         assert_int_equal(db_spots_predict(context, &e, NULL, &predicted), DB_OK);
         assert_true(predicted.count > 100);
+        db_spot *const given = calloc(predicted.count, sizeof *given);
+        assert_non_null(given);
         for (size_t i = 0; i < predicted.count; i++) {
             const db_spot *const wanted = &predicted.spot[i];
-            db_spot found = { .hkl = { wanted->hkl[0], wanted->hkl[1], wanted->hkl[2] },
-                              .panel = wanted->panel };
-            assert_int_equal(db_spots_place(context, &e, 1, &found, 1), DB_OK);
-            assert_true(fabs(found.position[0] - wanted->position[0]) < 1e-9);
-            assert_true(fabs(found.position[1] - wanted->position[1]) < 1e-9);
-            assert_true(fabs(found.photons - wanted->photons) <= 1e-9 * wanted->photons);
-            if (k == 0)
-                assert_true(fabs(found.width * found.excitation - found.turn) < 1e-9 * found.width);
+            memcpy(given[i].hkl, wanted->hkl, sizeof given[i].hkl);
+            given[i].panel = wanted->panel;
         }
+        db_spot last = given[predicted.count - 1]; /* by itself, too */
+        assert_int_equal(db_spots_place(context, &e, 1, given, predicted.count), DB_OK);
+        assert_int_equal(db_spots_place(context, &e, 1, &last, 1), DB_OK);
+        assert_memory_equal(&last, &given[predicted.count - 1], sizeof last);
+        for (size_t i = 0; i < predicted.count; i++) {
+            const db_spot *const wanted = &predicted.spot[i], *const found = &given[i];
+            assert_true(fabs(found->position[0] - wanted->position[0]) < 1e-9);
+            assert_true(fabs(found->position[1] - wanted->position[1]) < 1e-9);
+            assert_true(fabs(found->photons - wanted->photons) <= 1e-9 * wanted->photons);
+            if (k == 0)
+                assert_true(fabs(found->width * found->excitation - found->turn) <
+                            1e-9 * found->width);
+        }
+        free(given);
         db_spot beside = { .panel = e.detector.panel_count };
         assert_int_equal(db_spots_place(context, &e, 1, &beside, 1), DB_ERROR_USAGE);
         db_predicted_spots_clear(&predicted);
