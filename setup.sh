@@ -276,6 +276,8 @@ build_wheels() {
     step "Installing zig and what makes wheels" "$tools/pip" install build cffi numpy scikit-build-core wheel ziglang
     step "Making the source distribution" "$tools/python" -m build --sdist --no-isolation -o "$made" .
     make_wheel x86_64 "$@"
+    find_instruction_sets
+    best=$(echo "${sets##*;}" | sed 's/baseline/sse2/')
     find_pythons | while read -r version python; do
         clean=$root/build/wheel/clean-$version
         rm -rf "$clean"
@@ -285,7 +287,7 @@ build_wheels() {
             step "Running test_$name.py there" env -C / SOURCE_DIR="$root" \
                 "$clean/bin/python" -W error "$root/python/tests/test_$name.py" < /dev/null
         done
-        step "Running the program there" "$clean/bin/dualbragg" --version
+        step "Looking whether the program there uses $best" sh -c "'$clean/bin/dualbragg' --version | grep 'instruction set: $best'"
     done
     make_wheel aarch64 "$@"
     ls -l "$made"

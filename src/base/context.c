@@ -1,5 +1,6 @@
 /* The context: threads, instruction set, device, progress, stages; and the texts of statuses. */
 #include "base/context_internal.h"
+#include "base/processor.h"
 #include "base/shown_text.h"
 #include "base/threads.h"
 
@@ -162,12 +163,10 @@ static int isa_available(db_isa isa) {
     switch (isa) {
     case DB_ISA_BASELINE: return 1;
 #if defined(DB_HAVE_AVX2)
-    case DB_ISA_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case DB_ISA_AVX2: return db_processor_has_avx2();
 #endif
 #if defined(DB_HAVE_AVX512)
-    case DB_ISA_AVX512:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+    case DB_ISA_AVX512: return db_processor_has_avx512();
 #endif
     default: return 0;
     }
