@@ -91,12 +91,11 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
                          entry->name, DB_FIT_PATH_SIZE - 1);
     if (status == DB_OK && !*config->image_file)
         status = db_fail(context, DB_ERROR_USAGE, "%s: names no image", entry->name);
-    if (status != DB_OK) {
-        char reason[DB_MESSAGE_SIZE / 2];
-        snprintf(reason, sizeof reason, "%s", db_context_message(context));
-        if (!*list->config.shot_list) return db_fail(context, status, "%s", reason);
-        return db_fail(context, status, "%s:%d: %s", list->config.shot_list, entry->line, reason);
-    }
+    if (status != DB_OK)
+        return *list->config.shot_list
+                   ? db_fail(context, status, "%s:%d: %s", list->config.shot_list, entry->line,
+                             db_context_message(context))
+                   : status;
     if (entry->is_config) DB_TRY(apply_common(context, &list->config, config));
     config->shot_list[0] = '\0';
     config->group_of_list = 0; /* all shots have one symmetry */

@@ -179,11 +179,13 @@ static db_isa best_isa(void) {
 }
 
 void db_record_message(db_context *context, const char *format, ...) {
+    char message[DB_MESSAGE_SIZE]; /* which may hold the one before */
     if (!context) return;
     va_list arguments;
     va_start(arguments, format);
-    db_shown_vformat(context->message, sizeof context->message, format, arguments);
+    db_shown_vformat(message, sizeof message, format, arguments);
     va_end(arguments);
+    memcpy(context->message, message, strlen(message) + 1);
 }
 
 db_status db_context_create(db_context **context) {

@@ -67,10 +67,8 @@ typedef struct reading {
 
 /* Puts file and line in front of the message. */
 static db_status fail_at(const reading *r, db_status status) {
-    char reason[DB_MESSAGE_SIZE / 2];
-    strncpy(reason, db_context_message(r->context), sizeof reason - 1);
-    reason[sizeof reason - 1] = '\0';
-    return db_fail(r->context, status, "%s:%zu: %s", r->list->path, r->line->number, reason);
+    return db_fail(r->context, status, "%s:%zu: %s", r->list->path, r->line->number,
+                   db_context_message(r->context));
 }
 
 static db_status split(const reading *r, const char *word, pair *p) {

@@ -1,5 +1,6 @@
 /* Foreign text on terminals and in logs: what could act on them is shown, all else is printf's. */
 #include "support/unit_test.h"
+#include "base/context_internal.h"
 #include "base/shown_text.h"
 
 #include <string.h>
@@ -54,11 +55,22 @@ static void the_rest_is_as_printf_has_it(void **state) {
     check("left 3  |", "left %-*d|", 3, 3);
 }
 
+static void a_message_may_hold_the_one_before(void **state) {
+    db_context *context;
+    (void)state;
+    assert_int_equal(db_context_create(&context), DB_OK);
+    db_record_message(context, "expected %d words, found none", 3);
+    db_record_message(context, "list.txt:%d: %s", 7, db_context_message(context));
+    assert_string_equal(db_context_message(context), "list.txt:7: expected 3 words, found none");
+    db_context_destroy(&context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_acts_on_terminals_is_shown),
         cmocka_unit_test(valid_utf8_stays),
         cmocka_unit_test(the_rest_is_as_printf_has_it),
+        cmocka_unit_test(a_message_may_hold_the_one_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

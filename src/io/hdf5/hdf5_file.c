@@ -146,11 +146,9 @@ static db_status go_to_file(walk *w, const char *name, const char *file) {
     if (!whole) return db_fail_memory(at->context, at->file);
     const db_status status = db_hdf5_open(at->context, whole, &root);
     free(whole);
-    if (status != DB_OK) {
-        char reason[DB_MESSAGE_SIZE / 2];
-        snprintf(reason, sizeof reason, "%s", db_context_message(at->context));
-        return db_fail(at->context, status, "%s (a link of %s)", reason, at->file);
-    }
+    if (status != DB_OK)
+        return db_fail(at->context, status, "%s (a link of %s)", db_context_message(at->context),
+                       at->file);
     db_hdf5_close(at);
     *at = root;
     return DB_OK;

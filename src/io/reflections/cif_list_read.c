@@ -103,12 +103,10 @@ static db_status choose_block(cif_list *c, const char *end) {
 
 /* A group that the file names. */
 static db_status named_group(db_amplitude_reading *r, const char *name) {
-    char reason[DB_MESSAGE_SIZE / 2];
     const db_status status =
         db_gemmi_find_group(r->context, name, r->cell[0] > 0 ? r->cell : NULL, &r->list.group);
     if (status == DB_OK || status == DB_ERROR_MEMORY) return status;
-    snprintf(reason, sizeof reason, "%s", db_context_message(r->context));
-    return db_fail(r->context, status, "%s: %s", r->path, reason);
+    return db_fail(r->context, status, "%s: %s", r->path, db_context_message(r->context));
 }
 
 static db_status take_operators(cif_list *c, const char *category, const char *item) {
