@@ -59,14 +59,33 @@ static db_status write_files(db_context *context, const char *folder,
     return db_fit_write_table(context, path, config, result);
 }
 
+/* Of reflections that a frame of a series shows, by all of them; passages are in order. */
+static size_t list_given(const db_fit_shots_result *shots, size_t shot, db_given_intensity *given) {
+    size_t count = 0;
+    for (size_t n = 0; n < shots->passage_count; n++) {
+        const db_fit_passage *const p = &shots->passages[n];
+        if (shot < p->first || shot > p->last) continue;
+        memcpy(given[count].hkl, p->hkl, sizeof given->hkl);
+        given[count++].intensity = p->square;
+    }
+    return count;
+}
+
 /* result: with room for the images. */
 static db_status fit_intensities(db_context *context, const db_fit_data *data,
+                                 const db_fit_shots_result *shots, size_t shot,
                                  db_fit_result *result) {
     size_t explained;
+    db_given_intensity *const given =
+        shots->passages ? malloc((shots->passage_count + 1) * sizeof *given) : NULL;
     db_model_images images = { .whole = result->model_image,
-                               .background = result->background_image };
+                               .background = result->background_image,
+                               .given = given };
+    if (shots->passages && !given) return db_fail_memory(context, "the intensities of a frame");
+    if (given) images.given_count = list_given(shots, shot, given);
     const db_status status =
         db_model_image(context, &result->experiment, data, &explained, &images);
+    free(given);
     if (status == DB_OK) db_dark_levels_add(data->image, result->background_image);
     result->reflections = images.reflection;
     result->reflection_count = images.reflection_count;
@@ -81,6 +100,7 @@ static db_status make(db_context *context, const char *folder, const db_fit_shot
     if (!result) return db_fail_memory(context, "the images of a shot");
     result->experiment = shots->shot[shot].experiment; /* borrows */
     result->image_scale = 1;
+    result->verdict.intensities_usable = shots->intensities_usable;
     result->fast_pixels = data->image->fast_pixels;
     result->slow_pixels = data->image->slow_pixels;
     result->model_image = malloc(pixels * sizeof *result->model_image);
@@ -88,7 +108,7 @@ static db_status make(db_context *context, const char *folder, const db_fit_shot
     db_status status = result->model_image && result->background_image
                            ? add_others(context, source, shots, shot, data, strong)
                            : db_fail_memory(context, "the images of a shot");
-    if (status == DB_OK) status = fit_intensities(context, data, result);
+    if (status == DB_OK) status = fit_intensities(context, data, shots, shot, result);
     if (status == DB_OK) status = write_files(context, folder, shots, shot, config, result);
     free(result->reflections);
     free(result->model_image);

@@ -8,6 +8,7 @@
 #include "fit/objective/every_box.h"
 #include "fit/objective/statistics.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,24 @@ static db_status image_of_known(db_context *context, const db_experiment *experi
     return status;
 }
 
+static int compare_given(const void *a, const void *b) {
+    return db_compare_hkl(a, ((const db_given_intensity *)b)->hkl);
+}
+
+static double given_of(const db_model_images *images, const int hkl[3]) {
+    const db_given_intensity *const found =
+        bsearch(hkl, images->given, images->given_count, sizeof *images->given, compare_given);
+    return found ? found->intensity : 0;
+}
+
+static void take_given(const db_model_images *images, db_every_box *all) {
+    const db_shoeboxes *const boxes = &all->taken.boxes;
+    for (size_t b = 0; b < boxes->count; b++)
+        all->intensity[b] = given_of(images, boxes->reflection[b].hkl);
+    for (size_t n = 0; n < all->reflection_count; n++)
+        all->reflection[n].F = sqrt(given_of(images, all->reflection[n].hkl));
+}
+
 static db_status image_of_free(db_context *context, const db_experiment *experiment,
                                const db_fit_data *data, size_t *explained,
                                db_model_images *images) {
@@ -140,6 +159,7 @@ static db_status image_of_free(db_context *context, const db_experiment *experim
                             &all));
     *explained = all.explained;
     if (images) {
+        if (images->given) take_given(images, &all);
         paint_boxes(&all, data, images);
         images->scale = 1;
         images->reflection = all.reflection;

@@ -4,13 +4,23 @@
 
 #include "fit/objective/stage_data.h"
 
+/* An intensity that is known to many images. */
+typedef struct db_given_intensity {
+    int hkl[3];
+    double intensity;
+} db_given_intensity;
+
 /* The whole image of a model, in counts, fast_pixels x slow_pixels. */
 typedef struct db_model_images {
     float *whole; /* room for it */
     float
         *background; /* room for the part that is not the crystal's: the local background (free), or
                           planes where there are some (known) */
-    double scale;    /* known: that of all spots, beside the model's own; free: 1 */
+    const db_given_intensity
+        *given; /* free: of all reflections with light, in the order of h, k, l; NULL:
+                                        each has its best one */
+    size_t given_count;
+    double scale;                  /* known: that of all spots, beside the model's own; free: 1 */
     db_fit_reflection *reflection; /* free: of each predicted reflection; freed by the caller */
     size_t reflection_count;
 } db_model_images;

@@ -3,6 +3,7 @@
 #include "fit/shots/records.h"
 #include "fit/shots/series.h"
 #include "fit/shots/series_state.h"
+#include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 #include "loss/block.h"
 
@@ -175,10 +176,24 @@ static db_status list_passages(const db_shots *all, db_fit_shots_result *result)
     return DB_OK;
 }
 
+/* All processes draw frames with them. */
+static db_status tell_passages(const db_shots *all, db_fit_shots_result *result) {
+    size_t count = result->passage_count;
+    DB_TRY(db_team_broadcast(&all->team, all->context, &count, sizeof count));
+    if (!result->passages) result->passages = calloc(count + 1, sizeof *result->passages);
+    result->passage_count = result->passages ? count : 0;
+    const db_status status =
+        result->passages ? DB_OK : db_fail_memory(all->context, "the reflections of a series");
+    DB_TRY(db_team_common_status(&all->team, all->context, status));
+    return db_team_broadcast(&all->team, all->context, result->passages,
+                             count * sizeof *result->passages);
+}
+
 db_status db_series_passages(db_shots *all, db_fit_shots_result *result) {
     db_series *const s = all->series;
     DB_TRY(db_records_gather(all, s->light_bytes, s->light, 0));
     const db_status status = all->team.rank == 0 ? list_passages(all, result) : DB_OK;
     DB_TRY(db_workers_common_status(all, status));
+    DB_TRY(tell_passages(all, result));
     return db_series_compare_light(all, result);
 }

@@ -56,7 +56,7 @@ model: {cell: [8, 9, 11, 90, 90, 90], misset: [20.01, 29.99, 40.01], symmetry: o
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, mosaic_xx: {min: 0, max: 1}, mosaic_yy: {min: 0, max: 1},
          mosaic_zz: {min: 0, max: 1}, mosaic_yz: {}, mosaic_zx: {}, mosaic_xy: {}}
 END
-fit 0 turns.yaml --output anisotropic --no-report
+fit 0 turns.yaml --output anisotropic --no-report --model-image
 near "mosaic_xx" "$(refined anisotropic.json mosaic_xx)" 0.0144 0.001
 near "mosaic_yy" "$(refined anisotropic.json mosaic_yy)" 0.0016 0.0007
 python3 -S - << 'END' || fail "light of a right model: $(cat anisotropic.log)"
@@ -140,6 +140,34 @@ merged = mtz("anisotropic.mtz")
 same = sorted(round(math.log(r[5]), 3) for r in merged) == sorted(round(math.log(float("%.6g" % line[3])), 3) for line in lines)
 turns = all(abs(r[10] - 10 - (r[4] - 1) / 10) < 0.1 + 1e-4 for r in merged)
 sys.exit(bool(wrong) or not (len(rows["d"]) == len(lines) == len(merged) and centroids > 10 and same and turns))
+END
+
+# frames are drawn with the intensities of the series, also where their own are others
+python3 -S - << 'END' || fail "frames of a series: $(ls anisotropic_shots)"
+import glob
+import struct
+import sys
+
+shared = {tuple(line.split()[:3]): float(line.split()[3]) for line in open("anisotropic.hkl") if line[0] != "#"}
+compared, wrong, other = 0, [], 0
+for name in sorted(glob.glob("anisotropic_shots/*.hkl")):
+    images = [[v[0] for v in struct.iter_unpack("<f", open(name[:-4] + end, "rb").read())] for end in ("_model.bin", "_background.bin")]
+    light = sum(a - b for a, b in zip(*images))
+    drawn = 0
+    for line in open(name):
+        wrong += [(name, line)] * line.startswith("# NOT TO BE USED")
+        if line[0] == "#":
+            continue
+        f, square, sigma, _, counts_sigma = map(float, line.split()[3:8])
+        known = shared.get(tuple(line.split()[:3]), 0)
+        if f > 0:
+            compared += 1
+            wrong += [(name, line)] * (not abs(f * f / known - 1) < 1e-5)
+            other += abs(square / known - 1) > 0.02
+            drawn += f * f * counts_sigma / sigma
+    wrong += [(name, light, drawn)] * (not abs(light / drawn - 1) < 0.02)
+print(compared, other, wrong)
+sys.exit(bool(wrong) or not (compared > 100 and other > 10))
 END
 
 # frames without spots of the crystal are no series

@@ -71,6 +71,18 @@ static void same_series(const db_fit_shots_result *a, const db_fit_shots_result 
     }
 }
 
+/* Of reflections, which all processes have. */
+static void same_passages(const db_fit_shots_result *a, const db_fit_shots_result *b) {
+    assert_int_equal(a->passage_count, b->passage_count);
+    for (size_t n = 0; n < a->passage_count; n++) {
+        assert_memory_equal(a->passages[n].hkl, b->passages[n].hkl, sizeof a->passages[n].hkl);
+        same_numbers(&a->passages[n].square, &b->passages[n].square, 1);
+        same_numbers(a->passages[n].observed, b->passages[n].observed, 3);
+    }
+    assert_int_equal(a->light_spots, b->light_spots);
+    same_numbers(&a->light_part, &b->light_part, 1);
+}
+
 static double scale_of(size_t frame) { return exp(0.6 * (still_drawn(frame, 6) - 0.5)); }
 
 static void is_near_the_truth(const db_fit_shots_result *r) {
@@ -102,6 +114,7 @@ static void compare(double knots) {
     assert_int_equal(one.result[0]->used, FRAMES);
     is_near_the_truth(one.result[0]);
     same_series(one.result[0], several.result[0]);
+    for (int r = 0; r < TEAM; r++) same_passages(one.result[0], several.result[r]);
     db_fit_shots_result_destroy(&one.result[0]);
     for (int r = 0; r < TEAM; r++) db_fit_shots_result_destroy(&several.result[r]);
 }
