@@ -6,6 +6,7 @@
 #include "fit/report/refined_config.h"
 #include "fit/report/result_fields.h"
 #include "fit/report/value_with_error.h"
+#include "fit/report/write_curves.h"
 #include "fit/intensities/outputs.h"
 
 #include <dualbragg/expert/fit_files.h>
@@ -212,6 +213,8 @@ static const db_json_field list_rows[] = {
             "rotation series: free intensities may be used: light_part is 2/3 or more"),
     MADE_IF(db_has_intensities, "intensities", db_make_intensities, "object", &db_intensity_fields,
             "", "intensities that all shots share (`intensity: joint`)"),
+    MADE("curves", db_make_curves, "list", &db_curve_fields, "",
+         "refined curves of f' and f'' (`curves.energies`); their points are `parameters`, too"),
 };
 static TABLE(list_fields, list_rows);
 #undef OF

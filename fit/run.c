@@ -92,6 +92,7 @@ static db_status start_common(db_shots *all) {
         }
         db_fit_settings_clear(&settings);
         db_shots_release(all, &image);
+        if (status == DB_OK) db_shots_keep_amplitudes(all, &start); /* of whichever thread reads */
         db_experiment_clear(&start);
         /* a wrong configuration is wrong for all shots, as is a list of reflections */
         if (status == DB_OK || status == DB_ERROR_USAGE || status == DB_ERROR_MEMORY ||
@@ -463,6 +464,7 @@ static void clear_shots(db_shots *all) {
     db_checkpoint_destroy(all);
     db_store_close(&all->store);
     free(all->amplitudes.amplitude);
+    free(all->amplitudes.sites);
     db_asu_list_clear(&all->reflections);
     free(all->reference);
     free(all->image);

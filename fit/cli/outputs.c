@@ -6,7 +6,9 @@
 #include "cli/output.h"
 #include "fit/cli/fit_run.h"
 #include "fit/config/listed_experiment.h"
+#include "fit/config/quantity.h"
 #include "fit/lists/shot_list.h"
+#include "fit/report/write_curves.h"
 
 #include <dualbragg/expert/amplitude_files.h>
 #include <dualbragg/expert/file_kind.h>
@@ -57,6 +59,21 @@ static int of_series(const fit_run *run) {
            run->config->settings.intensity == DB_FIT_FREE &&
            (!run->result || run->result->passages);
 }
+static int of_curves(const fit_run *run) {
+    return of_shots(run) && db_fit_refines_curves(&run->config->settings);
+}
+/* Of the kind of that number, from 1. */
+#define OF_CURVE(number)                                                                           \
+    static int of_curve_##number(const fit_run *run) {                                             \
+        size_t kinds = 1;                                                                          \
+        for (const char *c = run->config->sites; *c; c++) kinds += *c == ',';                      \
+        return of_curves(run) && (number) <= kinds;                                                \
+    }
+OF_CURVE(1)
+OF_CURVE(2)
+OF_CURVE(3)
+OF_CURVE(4)
+_Static_assert((int)DB_MOST_SITE_KINDS == 4, "a file of each");
 static int as_geom(const fit_run *run) { return of_image(run) && came_as(run, ".geom"); }
 static int as_xparm(const fit_run *run) { return of_image(run) && came_as(run, "XPARM.XDS"); }
 static int as_picture(const fit_run *run) { return of_image(run) && db_output_has_png(); }
@@ -86,6 +103,13 @@ WRITER(write_hkl, db_fit_shots_write_hkl(run->context, path, run->result))
 WRITER(write_passages, db_fit_shots_write_passages(run->context, path, run->result))
 WRITER(write_series_mtz,
        db_fit_shots_write_passage_mtz(run->context, path, run->config, run->result))
+#define CURVE_WRITER(number)                                                                       \
+    WRITER(write_curve_##number, db_write_found_curve(run->context, path, run->config,             \
+                                                      &run->result->estimates, (number)-1))
+CURVE_WRITER(1)
+CURVE_WRITER(2)
+CURVE_WRITER(3)
+CURVE_WRITER(4)
 WRITER(write_unmerged, db_fit_shots_write_unmerged(run->context, path, run->result))
 
 static db_status write_list(const fit_run *run, const char *path) {
@@ -155,6 +179,11 @@ static const struct {
       DB_OK },
     { ".refl", "the same for DIALS", of_series, write_series_table, DB_OK },
     { ".mtz", "the same, unmerged", of_series, write_series_mtz, DB_ERROR_UNSUPPORTED },
+    { "_curve1.tsv", "refined f' and f'' of the first kind of sites", of_curve_1, write_curve_1,
+      DB_OK },
+    { "_curve2.tsv", "of the second", of_curve_2, write_curve_2, DB_OK },
+    { "_curve3.tsv", "of the third", of_curve_3, write_curve_3, DB_OK },
+    { "_curve4.tsv", "of the fourth", of_curve_4, write_curve_4, DB_OK },
     { ".json", "everything, for programs", of_result, write_json, DB_OK },
     { ".png", "measured and refined image", as_picture, write_png, DB_OK },
     { ".html", "report with pictures", on_page, write_html, DB_OK },

@@ -6,6 +6,7 @@
 #include "fit/intensities/outputs.h"
 
 #include "fit/report/value_with_error.h"
+#include "fit/result/curves_found.h"
 #include "fit/verdict/verdict_tests.h"
 #include "fit/config/quantity.h"
 
@@ -158,7 +159,8 @@ static void say_parameters(db_fit_log *log, const db_fit_config *config,
                            const db_fit_estimates *found, const char *title, int width) {
     size_t unmoved = 0, count = 0;
     for (size_t i = 0; i < found->count; i++) {
-        if (!found->list[i].shared) continue;
+        if (!found->list[i].shared || (unsigned)found->list[i].parameter >= DB_PARAMETER_COUNT)
+            continue; /* curves have a table of their own */
         if (!count++)
             db_fit_say(log, "\n  %-*s  %12s  %-18s  %s\n", width, title, "start", "refined",
                        "unit");
@@ -482,6 +484,28 @@ static void say_reasons(db_fit_log *log, const db_fit_shots_result *r, int used)
     }
 }
 
+static void say_curve(db_fit_log *log, const db_found_curve *c) {
+    char edge[DB_VALUE_TEXT_SIZE], first[DB_VALUE_TEXT_SIZE], second[DB_VALUE_TEXT_SIZE];
+    db_fit_say(log, "\nSites %s: edge at %s eV\n", c->name,
+               isfinite(c->edge) ? db_value_with_error(edge, c->edge, c->edge_error)
+                                 : "no energy of the curve, whose f'' does not rise");
+    db_fit_say(log, "  %10s  %14s  %14s\n", "eV", "f'", "f'' (electrons)");
+    for (size_t i = 0; i < c->count; i++) {
+        const db_curve_point *const p = &c->point[i];
+        db_fit_say(log, "  %10.6g  %14s  %14s\n", p->energy,
+                   db_value_with_error(first, p->f_prime, p->f_prime_error),
+                   db_value_with_error(second, p->f_second, p->f_second_error));
+    }
+}
+
+static void say_curves(db_fit_log *log, const db_fit_config *config, const db_fit_shots_result *r) {
+    db_found_curves found;
+    const db_status status =
+        db_curves_found(NULL, config->sites, &config->settings, &r->estimates, &found);
+    for (size_t k = 0; k < found.count && status == DB_OK; k++) say_curve(log, &found.kind[k]);
+    db_found_curves_clear(&found);
+}
+
 static void say_shots(db_fit_log *log, const db_fit_config *config, const db_fit_shots_result *r) {
     db_fit_say(log, "\nAfter %.2f s: %s%s\n", r->seconds,
                db_verdict_heading(r->status, db_verdict_of_all(r)), r->reason);
@@ -491,6 +515,7 @@ static void say_shots(db_fit_log *log, const db_fit_config *config, const db_fit
                r->used, r->shot_count, r->pixels, r->shoeboxes, r->chi2_reduced[0],
                r->chi2_reduced[1]);
     say_parameters(log, config, &r->estimates, "shared by all shots", 24);
+    say_curves(log, config, r);
     say_errors(log, &r->estimates);
     say_local(log, r);
     say_light(log, r);

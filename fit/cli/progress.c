@@ -76,7 +76,8 @@ static void say_stage(db_fit_progress_state *state, int stage) {
     if (s->blur > 1) db_fit_say(state->log, ", spots of a crystal 1/%g the size", s->blur);
     db_fit_detail(state->log, "; refines");
     const db_stage_entry entry = db_stage_entry_of(state->settings, (size_t)stage);
-    for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++)
+    if (entry.refine[DB_FIT_FIRST_CURVE]) db_fit_detail(state->log, " %s", db_curves_name);
+    for (int q = 0; q < DB_FIT_FIRST_CURVE; q++)
         if (entry.refine[q])
             db_fit_detail(
                 state->log, " %s",

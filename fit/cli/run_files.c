@@ -5,6 +5,7 @@
 #include "cli/complaint.h"
 #include "base/temporary_file.h"
 #include "fit/config/config_keys.h"
+#include "fit/config/curve_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,6 +107,12 @@ void db_run_lock_release(db_run_lock *lock) {
     close_file(lock);
 }
 
+static db_status add_curve_file(void *user, db_context *context, char name[DB_FIT_PATH_SIZE]) {
+    (void)context;
+    db_named_files_add(user, DB_ROLE_INPUT, "intensity.sites", name);
+    return DB_OK;
+}
+
 void db_fit_files_add_inputs(const db_fit_config *config, db_named_files *files) {
     db_named_files_add(files, DB_ROLE_INPUT, "the configuration", config->config_file);
     for (int s = 0; s < DB_SECTION_COUNT; s++) {
@@ -120,4 +127,7 @@ void db_fit_files_add_inputs(const db_fit_config *config, db_named_files *files)
             db_named_files_add(files, DB_ROLE_INPUT, name, path);
         }
     }
+    char sites[DB_FIT_PATH_SIZE];
+    memcpy(sites, config->sites, sizeof sites);
+    (void)db_fit_each_curve_file(NULL, sites, add_curve_file, files);
 }

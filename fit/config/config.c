@@ -48,6 +48,13 @@ void db_fit_config_clear(db_fit_config *config) {
     config->found_cell = NULL;
 }
 
+void db_fit_config_lend_sites(db_fit_config *config) {
+    const int used = config->setup.hkl_file && *config->sites;
+    config->setup.sites = used ? config->sites : NULL;
+    config->setup.site_points =
+        used && db_fit_refines_curves(&config->settings) ? config->settings.curves.points : NULL;
+}
+
 db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
                              db_fit_config *copy) {
     *copy = *config;
@@ -342,12 +349,52 @@ static db_status leave_open(const db_config_reader *reader, db_fit_config *confi
     return DB_OK;
 }
 
+/* Values of f' and f'' at all points of all kinds. */
+static db_status add_curves(const db_config_reader *reader, const db_yaml_node *map,
+                            db_fit_config *config) {
+    const char *const section = db_config_sections[DB_SECTION_CURVES].name;
+    db_fit_settings *const settings = &config->settings;
+    const double *const points = settings->curves.points;
+    const db_yaml_node *const energies = db_yaml_find(map, "energies");
+    int kinds = 1;
+    if (!*config->sites)
+        return db_config_fail(reader, map, section, "",
+                              "expected kinds of sites as intensity.sites, too");
+    if (!energies)
+        return db_config_fail(reader, map, section, "",
+                              "expected the key energies: first and last (eV), number of points");
+    for (const char *c = config->sites; *c; c++) kinds += *c == ',';
+    if (points[1] < 100)
+        return db_config_fail(reader, energies, section, "energies",
+                              "%g to %g look like keV: energies are in eV", points[0], points[1]);
+    if (!(points[0] > 0 && points[0] < points[1]) || points[2] != floor(points[2]) ||
+        points[2] < 3 || points[2] > DB_FIT_CURVE_POINTS ||
+        2 * kinds * points[2] > DB_FIT_CURVE_VALUES)
+        return db_config_fail(reader, energies, section, "energies",
+                              "expected first < last (eV) and 3 to %d points of %d kinds of sites, "
+                              "found %g, %g, %g",
+                              DB_FIT_CURVE_VALUES / 2 / kinds, kinds, points[0], points[1],
+                              points[2]);
+    if (!*config->shot_list)
+        return db_config_fail(reader, energies, section, "energies",
+                              "many shots share these curves: expected shots.list");
+    for (int k = 0; k < kinds; k++)
+        for (int second = 0; second < 2; second++)
+            for (size_t i = 0; i < (size_t)points[2]; i++) {
+                const db_fit_parameter p =
+                    db_fit_parameter_free(db_parameter_site_curve(k, second, i));
+                DB_TRY(db_fit_settings_add_parameter(reader->context, settings, &p));
+            }
+    return DB_OK;
+}
+
 static db_status take_sections(const db_config_reader *reader, const db_yaml_node *root,
                                db_fit_config *config) {
-    enum { OTHER_SECTIONS = 9 };
+    enum { OTHER_SECTIONS = 10 };
     static const char *const sections[OTHER_SECTIONS] = { "model",  "panel_groups", "intensity",
                                                           "refine", "starts",       "stages",
-                                                          "data",   "shots",        "intensities" };
+                                                          "data",   "shots",        "intensities",
+                                                          "curves" };
     const db_config_section *const top = &db_config_sections[DB_SECTION_TOP];
     for (size_t i = 0; i < root->count; i++) {
         const char *const name = root->keys[i];
@@ -361,8 +408,8 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
         for (size_t k = 0; k < top->count; k++) known[count++] = top->keys[k].is->name;
         return db_config_fail_unknown(reader, root->items[i], "", name, known, count);
     }
-    static const int tables[] = { DB_SECTION_MODEL, DB_SECTION_DATA, DB_SECTION_STARTS,
-                                  DB_SECTION_SHOTS, DB_SECTION_AMPLITUDES };
+    static const int tables[] = { DB_SECTION_MODEL, DB_SECTION_DATA,       DB_SECTION_STARTS,
+                                  DB_SECTION_SHOTS, DB_SECTION_AMPLITUDES, DB_SECTION_CURVES };
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         const db_config_section *const section = &db_config_sections[tables[t]];
         const db_yaml_node *const map = db_yaml_find(root, section->name);
@@ -393,6 +440,8 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
         DB_TRY(db_config_take_refine(reader, refine, config));
     if (refine && config->settings.joint.wanted)
         DB_TRY(db_fit_refine_scale(reader->context, &config->settings));
+    const db_yaml_node *const curves = db_yaml_find(root, "curves");
+    if (curves) DB_TRY(add_curves(reader, curves, config));
     const db_yaml_node *const stages = db_yaml_find(root, "stages");
     if (stages) DB_TRY(db_config_take_stages(reader, stages, config));
     if (stages && config->settings.joint.wanted)
@@ -419,6 +468,7 @@ static db_status take_tree(db_context *context, db_yaml_node *root, const char *
         config->settings.intensity == DB_FIT_KNOWN && *config->hkl_file ? config->hkl_file : NULL;
     config->setup.hkl_columns = *config->hkl_columns ? config->hkl_columns : NULL;
     config->setup.hkl_space_group = *config->hkl_space_group ? config->hkl_space_group : NULL;
+    db_fit_config_lend_sites(config);
     return DB_OK;
 }
 

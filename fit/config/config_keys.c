@@ -180,6 +180,10 @@ static const db_config_key intensity_keys[] = {
     FIELD(MODEL_RESOLUTION, "the corners of the detector", "1.5"),
     FIELD(ANOMALOUS, NULL, NULL),
     FIELD(DEFAULT_F, NULL, NULL),
+    OTHER("sites", DB_KEY_SITES, IN_CONFIG(sites), "the same structure factors at all energies",
+        "FES:FE1=reduced.tsv,FES:FE2=table:1",
+        "with a model: kinds of sites whose f' and f'' follow curves of the photon energy, as -sites of sim: SITES=FILE of "
+        "energy (eV), f', f'', or SITES=table[:SHIFT], a free atom's with its edge SHIFT eV higher"),
 };
 
 static const db_config_key data_keys[] = {
@@ -340,6 +344,21 @@ static const db_config_key amplitudes_keys[] = {
         "seed of the halves of the shots"),
 };
 
+static const db_config_key curves_keys[] = {
+    NUMBERS("energies", 3, IN_CONFIG(settings.curves.points), (NOT_NEGATIVE), "", "curves stay as they are given",
+        "[7090, 7150, 31]",
+        "first and last photon energy (eV), and number of points between which curves are straight lines: f' and f'' at "
+        "all points are refined"),
+    NUMBERS("smoothness", 1, IN_CONFIG(settings.curves.smoothness), (NOT_NEGATIVE), "electrons", NULL, NULL,
+        "prior: standard deviation of the difference between a point and the mean of its neighbours; 0: none"),
+    NUMBERS("kramers_kronig", 1, IN_CONFIG(settings.curves.kramers_kronig), (NOT_NEGATIVE), "electrons", NULL, NULL,
+        "prior: standard deviation of f' from what f'' asks for by the relation of Kramers and Kronig, beyond the energies "
+        "with the curve of the start; 0: none"),
+    NUMBERS("wings", 2, IN_CONFIG(settings.curves.wings), (NOT_NEGATIVE), "eV, electrons", NULL, NULL,
+        "prior: points this near to the first or last energy stay near the curve of the start, with this standard "
+        "deviation; 0, 0: none"),
+};
+
 /* clang-format on */
 
 #define SECTION(section_name, text, list)                                                          \
@@ -358,6 +377,9 @@ const db_config_section db_config_sections[DB_SECTION_COUNT] = {
     [DB_SECTION_AMPLITUDES] =
         SECTION("intensities", "one intensity of each reflection for all shots (intensity: joint)",
                 amplitudes_keys),
+    [DB_SECTION_CURVES] =
+        SECTION("curves", "f' and f'' of the sites of intensity.sites, which many shots share",
+                curves_keys),
 };
 const db_config_section db_refine_section = SECTION("refine", "parameters to refine", refine_keys);
 const db_config_section db_stage_section = SECTION("stages", "run one after the other", stage_keys);
@@ -398,6 +420,7 @@ int db_config_key_is_open(const db_config_key *key, const void *base) {
     case DB_FIELD_CHOICE:
     case DB_KEY_PARAMETER: return key->open && db_config_integer(field, 0) == key->is->open;
     case DB_KEY_FILE:
+    case DB_KEY_SITES:
     case DB_KEY_NAME: return *(const char *)field == '\0';
     case DB_FIELD_SEED:
     case DB_KEY_LATTICES:

@@ -17,7 +17,7 @@ typedef struct db_refine_entry {
 typedef struct db_stage_entry {
     db_fit_stage stage;
     unsigned char
-        refine[DB_FIT_MOST_PARAMETERS]; /* of each quantity by its number: 1: refined in it */
+        refine[DB_FIT_MOST_QUANTITIES]; /* of each quantity by its number: 1: refined in it */
 } db_stage_entry;
 
 /* 1 for the parameters that a configuration can refine: those of the table whose start it can say.
@@ -33,6 +33,9 @@ void *db_config_field(const db_config_key *key, const void *base);
 
 /* Integer of a field of type INTEGER, CHOICE or PARAMETER (which may be an enum). */
 int db_config_integer(const void *field, int index);
+
+/* Gives the set-up the kinds of sites of a configuration with known structure factors. */
+void db_fit_config_lend_sites(db_fit_config *config);
 
 /* How many values of a key the struct has: all, or of a list that may end early those before the first that is open. */
 int db_config_key_values(const db_config_key *key, const void *base);

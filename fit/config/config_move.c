@@ -4,10 +4,12 @@
 
 #include "base/context_internal.h"
 #include "base/path.h"
+#include "fit/config/curve_files.h"
 
 #include <dualbragg/expert/fit_quantities.h>
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +61,10 @@ static db_status rename_from(db_context *context, const char *yaml_path,
     return DB_OK;
 }
 
+static db_status rename_curve_file(void *user, db_context *context, char name[DB_FIT_PATH_SIZE]) {
+    return rename_from(context, user, name);
+}
+
 /* "PREFIX.expt" for "PREFIX.yaml". */
 static db_status name_list(db_context *context, const char *yaml_path,
                            char name[DB_FIT_PATH_SIZE]) {
@@ -79,7 +85,8 @@ db_status db_fit_config_move_names(db_context *context, const char *path, db_fit
                             config->matrix_file,     config->expt_file };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         DB_TRY(rename_from(context, path, names[i]));
-    return DB_OK;
+    return db_fit_each_curve_file(context, config->sites, rename_curve_file,
+                                  (void *)(uintptr_t)path);
 }
 
 db_status db_fit_config_move(db_context *context, const char *path, db_fit_config *config) {

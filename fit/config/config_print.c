@@ -48,8 +48,13 @@ static void print_quantities(const unsigned char *set, const db_fit_panel_groups
                              FILE *stream) {
     const char *separator = "[";
     char name[DB_FIT_NAME_SIZE];
-    for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++) {
+    for (int q = 0; q < DB_FIT_MOST_QUANTITIES; q++) {
         if (!set[q]) continue;
+        if (q >= DB_FIT_FIRST_CURVE) { /* all points together */
+            fprintf(stream, "%s%s", separator, db_curves_name);
+            separator = ", ";
+            break;
+        }
         fprintf(stream, "%s%s", separator,
                 db_fit_quantity_name(groups, (db_fit_quantity){ q }, name));
         separator = ", ";
@@ -80,6 +85,7 @@ static void print_one(const db_config_key *key, const void *field, int index,
         fputs(db_fit_quantity_name(groups, *(const db_fit_quantity *)field, name), stream);
         break;
     case DB_KEY_FILE:
+    case DB_KEY_SITES:
     case DB_KEY_NAME: db_yaml_print_text(stream, field); break;
     case DB_KEY_PARAMETER_SET: print_quantities(field, groups, stream); break;
     }
@@ -194,11 +200,12 @@ static void print_intensity(const db_fit_config *config, db_config_style style, 
     }
 }
 
-/* Of use with joint intensities only. */
-static void print_amplitudes(const db_fit_config *config, db_config_style style, FILE *stream) {
-    const db_config_section *const section = &db_config_sections[DB_SECTION_AMPLITUDES];
-    if (config->settings.joint.wanted) {
-        print_part(config, DB_SECTION_AMPLITUDES, style, stream);
+/* A section that is of use with others only: a comment where it is none. */
+static void print_special(const db_fit_config *config, int part, int used, db_config_style style,
+                          FILE *stream) {
+    const db_config_section *const section = &db_config_sections[part];
+    if (used) {
+        print_part(config, part, style, stream);
         return;
     }
     if (style == DB_CONFIG_PLAIN) return;
@@ -215,6 +222,7 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
     print_heading(&db_refine_section, style, stream);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
+        if (db_fit_parameter_is_of_curve(p)) continue; /* the section curves says it */
         const int ranged = !isnan(p->range);
         char name[DB_FIT_NAME_SIZE];
         const db_parameter_facts *const possible = db_facts_of(p->parameter); /* need not be said */
@@ -280,5 +288,7 @@ void db_fit_config_print(const db_fit_config *config, db_config_style style, FIL
     print_part(config, DB_SECTION_DATA, style, stream);
     if (style == DB_CONFIG_PLAIN && !*config->shot_list) return;
     print_part(config, DB_SECTION_SHOTS, style, stream);
-    print_amplitudes(config, style, stream);
+    print_special(config, DB_SECTION_AMPLITUDES, config->settings.joint.wanted, style, stream);
+    print_special(config, DB_SECTION_CURVES, db_fit_refines_curves(&config->settings), style,
+                  stream);
 }

@@ -185,7 +185,7 @@ db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_no
 static db_status check_stage_parameters(const db_config_reader *reader, const db_yaml_node *node,
                                         const char *section, db_fit_settings *settings,
                                         size_t stage, const unsigned char *refine) {
-    for (int p = 0; p < DB_FIT_MOST_PARAMETERS; p++) {
+    for (int p = 0; p < DB_FIT_MOST_QUANTITIES; p++) {
         char name[DB_FIT_NAME_SIZE], leader[DB_FIT_NAME_SIZE];
         const int named = refine[p] == 1;
         const db_fit_quantity q = { p };

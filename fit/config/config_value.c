@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "base/text_reader.h"
 #include "fit/config/algorithms.h"
+#include "fit/config/curve_files.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/setup_fields.h>
@@ -258,6 +259,36 @@ static db_status take_file(const db_config_reader *reader, const char *section,
     return DB_OK;
 }
 
+typedef struct site_files {
+    const db_config_reader *reader;
+    const db_yaml_node *node;
+} site_files;
+
+/* From the folder of the configuration, as take_file. */
+static db_status find_curve_file(void *user, db_context *context, char name[DB_FIT_PATH_SIZE]) {
+    const site_files *const of = user;
+    if (name[0] == '/' || of->node->argument) return DB_OK;
+    char whole[DB_FIT_PATH_SIZE];
+    const int length = snprintf(whole, sizeof whole, "%.*s%s",
+                                (int)db_folder_length(of->reader->path), of->reader->path, name);
+    if (length >= DB_FIT_PATH_SIZE)
+        return db_fail(context, DB_ERROR_USAGE, "%s: the file name is too long", name);
+    memcpy(name, whole, sizeof whole);
+    return DB_OK;
+}
+
+static db_status take_sites(const db_config_reader *reader, const char *section,
+                            const db_config_key *key, const db_yaml_node *node, void *base) {
+    site_files of = { reader, node };
+    if (node->kind != DB_YAML_SCALAR || *node->text == '\0' ||
+        strlen(node->text) >= DB_FIT_PATH_SIZE)
+        return db_config_fail_expected(reader, node, section, key->is->name,
+                                       "kinds of sites such as FES:FE1=curve.tsv,FES:FE2=table:1");
+    char *const to = db_config_field(key, base);
+    snprintf(to, DB_FIT_PATH_SIZE, "%s", node->text);
+    return db_fit_each_curve_file(reader->context, to, find_curve_file, &of);
+}
+
 static db_status take_name(const db_config_reader *reader, const char *section,
                            const db_config_key *key, const db_yaml_node *node, void *base) {
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0' ||
@@ -316,9 +347,9 @@ static db_status check_parameter(const db_config_reader *reader, const db_yaml_n
     if (db_config_takes_parameter(parameter)) return DB_OK;
     return db_config_fail(
         reader, node, section, key,
-        "%s cannot be refined: the sensor stays as it is given, and a configuration "
-        "has no water or amorphous matter, no list of sources and no single "
-        "structure factors",
+        "%s cannot be refined: the sensor stays as it is given, f' and f'' are refined by "
+        "curves.energies, and a configuration has no water or amorphous matter, no list of "
+        "sources and no single structure factors",
         name);
 }
 
@@ -416,6 +447,10 @@ static db_status mark_quantity(const db_config_reader *reader, const char *secti
                                const db_config_key *key, const db_yaml_node *node,
                                unsigned char *set) {
     db_fit_quantity quantity = { 0 };
+    if (node->kind == DB_YAML_SCALAR && strcmp(node->text, db_curves_name) == 0) {
+        memset(set + DB_FIT_FIRST_CURVE, 2, DB_FIT_MOST_QUANTITIES - DB_FIT_FIRST_CURVE);
+        return DB_OK;
+    }
     DB_TRY(quantity_of(reader, section, key, node, &quantity));
     if (quantity.number >= DB_CONFIG_EVERY_GROUP) {
         const int kind = quantity.number - DB_CONFIG_EVERY_GROUP;
@@ -448,13 +483,13 @@ static db_status take_quantities(const db_config_reader *reader, const char *sec
         return DB_OK;
     }
     if (node->kind == DB_YAML_SCALAR && strcmp(node->text, "all") == 0) {
-        memset(set, 2, DB_FIT_MOST_PARAMETERS);
+        memset(set, 2, DB_FIT_MOST_QUANTITIES);
         return DB_OK;
     }
     if (node->kind != DB_YAML_LIST || node->count == 0)
         return db_config_fail_expected(reader, node, section, key->is->name,
                                        "all or a list of parameters");
-    memset(set, 0, DB_FIT_MOST_PARAMETERS);
+    memset(set, 0, DB_FIT_MOST_QUANTITIES);
     for (size_t i = 0; i < node->count; i++)
         DB_TRY(mark_quantity(reader, section, key, node->items[i], set));
     return DB_OK;
@@ -469,6 +504,7 @@ db_status db_config_take(const db_config_reader *reader, const char *section,
     case DB_FIELD_CHOICE: return take_choice(reader, section, key, node, base);
     case DB_KEY_FILE: return take_file(reader, section, key, node, base);
     case DB_KEY_NAME: return take_name(reader, section, key, node, base);
+    case DB_KEY_SITES: return take_sites(reader, section, key, node, base);
     case DB_KEY_ALGORITHM: return take_algorithm(reader, section, key, node, base);
     case DB_KEY_LATTICES: return take_lattices(reader, section, key, node, base);
     case DB_KEY_PARAMETER:

@@ -50,7 +50,7 @@ db_status db_config_take_section(const db_config_reader *reader, const char *nam
 
 /* The motion of a group of panels is called "quadrant_0:shift_fast", that of every group
  * "panel_groups:shift_fast". Motions of every group have numbers above all quantities' numbers, by kind. */
-enum { DB_CONFIG_EVERY_GROUP = DB_FIT_MOST_PARAMETERS };
+enum { DB_CONFIG_EVERY_GROUP = DB_FIT_MOST_QUANTITIES };
 
 /* The number of the parameter or motion of that name, which is the node's text or its key. Fails there
  * where there is none or a configuration cannot refine it (db_config_takes_parameter). */

@@ -4,16 +4,36 @@
 
 #include <dualbragg/fit.h>
 #include <dualbragg/expert/fit_quantities.h>
+#include <dualbragg/expert/site_curves.h>
 
 /* db_fit_parameter.stages of a parameter that a stage did not earn: it stays where it is. */
 #define DB_FIT_NOT_EARNED (1u << 31)
 
-/* Parameters of the table, and all motions of all groups of panels. */
+/* Parameters of the table, all motions of all groups of panels, and points of the curves of f' and f''. No refinement
+ * has more than DB_FIT_MOST_PARAMETERS of them. */
 enum {
     DB_FIT_MOST_GROUPS = 128,
     DB_FIT_MOST_PANELS = 1024,
-    DB_FIT_MOST_PARAMETERS = (int)DB_PARAMETER_COUNT + DB_FIT_MOST_GROUPS * DB_FIT_GROUP_MOTIONS
+    DB_FIT_MOST_PARAMETERS = (int)DB_PARAMETER_COUNT + DB_FIT_MOST_GROUPS * DB_FIT_GROUP_MOTIONS,
+    DB_FIT_CURVE_POINTS = 200, /* at most, of one curve */
+    DB_FIT_CURVE_VALUES = 400, /* at most, f' and f'' of all curves */
+    DB_FIT_MOST_COLUMNS = (int)DB_PARAMETER_COUNT + DB_FIT_CURVE_VALUES,
+    DB_FIT_FIRST_CURVE = DB_FIT_MOST_PARAMETERS, /* numbers of quantities */
+    DB_FIT_MOST_QUANTITIES = DB_FIT_FIRST_CURVE + 2 * (int)DB_MOST_SITE_KINDS * DB_FIT_CURVE_POINTS
 };
+
+/* The word for all points of all curves in a list of quantities. */
+extern const char db_curves_name[];
+
+/* f' and f'' are refined. */
+int db_fit_refines_curves(const db_fit_settings *settings);
+
+/* A point of a curve? */
+static inline int db_fit_parameter_is_of_curve(const db_fit_parameter *parameter) {
+    int kind, second;
+    size_t point;
+    return db_parameter_is_site_curve(parameter->parameter, &kind, &second, &point);
+}
 
 static inline const db_parameter_facts *db_facts_of(db_parameter parameter) {
     return db_parameter_describe(parameter)->facts;

@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "base/measured_pixels.h"
 #include "fit/config/config_keys.h"
+#include "fit/config/curve_files.h"
 #include "fit/config/config_print.h"
 #include "fit/config/listed_experiment.h"
 #include "base/text_stream.h"
@@ -106,6 +107,17 @@ static db_status digest_of_image(db_context *context, const db_fit_config *confi
     return DB_OK;
 }
 
+static db_status print_content(db_context *context, const char *name, FILE *stream) {
+    char digest[DB_MD5_TEXT_SIZE];
+    DB_TRY(digest_of_shared_file(context, name, digest));
+    fprintf(stream, "  content of %s: %s\n", name, digest);
+    return DB_OK;
+}
+
+static db_status print_curve_file(void *user, db_context *context, char name[DB_FIT_PATH_SIZE]) {
+    return print_content(context, name, user);
+}
+
 /* Digests of the configuration's files, except those that `common` names, too. */
 static db_status print_files(db_context *context, const db_fit_config *config,
                              const db_fit_config *common, FILE *stream) {
@@ -114,15 +126,16 @@ static db_status print_files(db_context *context, const db_fit_config *config,
         const db_config_section *const section = &db_config_sections[s];
         for (size_t k = 0; k < section->count; k++) {
             const db_config_key *const key = &section->keys[k];
-            char digest[DB_MD5_TEXT_SIZE];
             if (!is_input(config, key)) continue;
             const char *const name = file_name(config, key);
             if (common && strcmp(name, file_name(common, key)) == 0) continue;
-            DB_TRY(digest_of_shared_file(context, name, digest));
-            fprintf(stream, "  content of %s: %s\n", name, digest);
+            DB_TRY(print_content(context, name, stream));
         }
     }
-    return DB_OK;
+    char sites[DB_FIT_PATH_SIZE];
+    if (common && strcmp(config->sites, common->sites) == 0) return DB_OK;
+    memcpy(sites, config->sites, sizeof sites);
+    return db_fit_each_curve_file(context, sites, print_curve_file, stream);
 }
 
 static void print_config(const db_fit_config *config, FILE *stream) {

@@ -5,6 +5,7 @@
 #include "base/measured_pixels.h"
 #include "base/frame_name.h"
 #include "base/path.h"
+#include "fit/config/config_keys.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/quantity.h"
 #include "fit/lists/identity.h"
@@ -74,6 +75,8 @@ static db_status apply_common(db_context *context, const db_fit_config *common,
     config->setup.b_sol = common->setup.b_sol;
     config->setup.model_resolution = common->setup.model_resolution;
     config->setup.anomalous = common->setup.anomalous;
+    memcpy(config->sites, common->sites, sizeof config->sites);
+    db_fit_config_lend_sites(config);
     return DB_OK;
 }
 
@@ -146,6 +149,8 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
     config->setup.hkl_columns = own.hkl_columns;
     config->setup.hkl_space_group = own.hkl_space_group;
     config->setup.spectrum_file = own.spectrum_file;
+    config->setup.sites = own.sites;
+    config->setup.site_points = own.site_points;
     if (!*config->expt_file && entry->setup->expt_file) /* an image that is its own list */
         db_frame_split(config->image_file, config->expt_file, sizeof config->expt_file);
     config->setup.expt_file = *config->expt_file ? config->expt_file : NULL;

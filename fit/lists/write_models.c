@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "fit/config/config_move.h"
 #include "fit/config/listed_experiment.h"
+#include "fit/config/quantity.h"
 #include "fit/report/refined_config.h"
 #include "fit/lists/join_scan.h"
 #include "fit/lists/shot_list.h"
@@ -134,6 +135,27 @@ static void print_shots(FILE *stream, const void *of) {
             result->reason);
 }
 
+/* The curves that are written beside it, in place of those of the start. */
+static db_status name_curves(db_context *context, const char *path, db_fit_config *all) {
+    char sites[DB_FIT_PATH_SIZE] = "";
+    const size_t folder = db_folder_length(path), length = strlen(path),
+                 stem = length > 5 && strcmp(path + length - 5, ".yaml") == 0 ? length - 5 : length;
+    size_t used = 0;
+    int kind = 1;
+    if (!db_fit_refines_curves(&all->settings)) return DB_OK;
+    for (const char *at = all->sites; *at && used < sizeof sites; kind++) {
+        const size_t end = strcspn(at, ",");
+        used += (size_t)snprintf(sites + used, sizeof sites - used, "%.*s=%.*s_curve%d.tsv%s",
+                                 (int)strcspn(at, "=,"), at, (int)(stem - folder), path + folder,
+                                 kind, at[end] ? "," : "");
+        at += end + (at[end] != 0);
+    }
+    if (used >= sizeof sites)
+        return db_fail(context, DB_ERROR_USAGE, "%s: the names of its curves are too long", path);
+    memcpy(all->sites, sites, sizeof sites);
+    return DB_OK;
+}
+
 db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,
                                   const db_fit_config *config, const db_fit_shots_result *result) {
     db_fit_config all;
@@ -142,6 +164,7 @@ db_status db_fit_shots_write_yaml(db_context *context, const char *path, const c
     db_fit_settings_count_from(&result->estimates, &all.settings);
     snprintf(all.shot_list, sizeof all.shot_list, "%s", seen_from(path, list));
     db_status status = db_fit_config_move_names(context, path, &all);
+    if (status == DB_OK) status = name_curves(context, path, &all);
     if (status == DB_OK) status = db_config_write(context, path, &all, print_shots, result);
     db_fit_config_clear(&all);
     return status;

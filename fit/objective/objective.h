@@ -23,13 +23,13 @@ typedef db_box_solution db_linear_solution;
 /* What an evaluation works with; for the files of the objective alone. */
 struct db_objective_work {
     db_plan *plan;
-    db_boxes *boxes;                   /* of the plan: the blocks */
-    int data_current;                  /* 1: the boxes have the blocks' data */
-    db_experiment rendered;            /* blurred */
-    db_link links[DB_PARAMETER_COUNT]; /* those of the variables, with the blur's chain rule */
-    db_box_rule *rule;                 /* [blocks] */
-    db_box_links *list;                /* one, or, with groups of panels, one for each panel */
-    db_link *list_links;               /* [lists][DB_BLOCK_MOST_LINKS] */
+    db_boxes *boxes;                    /* of the plan: the blocks */
+    int data_current;                   /* 1: the boxes have the blocks' data */
+    db_experiment rendered;             /* blurred */
+    db_link links[DB_FIT_MOST_COLUMNS]; /* those of the variables, with the blur's chain rule */
+    db_box_rule *rule;                  /* [blocks] */
+    db_box_links *list;                 /* one, or, with groups of panels, one for each panel */
+    db_link *list_links;                /* [lists][DB_BLOCK_MOST_LINKS] */
     size_t lists;
     double at[DB_FIT_MOST_PARAMETERS]; /* values that the plan has */
     int is_placed;                     /* 1: it has some */

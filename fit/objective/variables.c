@@ -173,7 +173,7 @@ size_t db_variables_links(const db_variables *variables, const db_link *table,
 
 void db_variables_set(const db_variables *variables, const double *values,
                       db_experiment *experiment) {
-    double value[DB_PARAMETER_COUNT];
+    double value[DB_FIT_MOST_COLUMNS];
     memcpy(value, variables->origin, variables->columns * sizeof *value);
     for (size_t l = 0; l < variables->link_count; l++) {
         const db_link *const link = &variables->links[l];

@@ -28,9 +28,9 @@ typedef struct db_variables {
     /* Parameters of the table of which derivatives are needed: those that move, then own motions of
      * panels, of which those of groups are made. */
     size_t columns;
-    db_parameter parameter[DB_PARAMETER_COUNT]; /* of each column */
-    double origin[DB_PARAMETER_COUNT];          /* its value at the start */
-    db_link links[DB_PARAMETER_COUNT];          /* those of the table */
+    db_parameter parameter[DB_FIT_MOST_COLUMNS]; /* of each column */
+    double origin[DB_FIT_MOST_COLUMNS];          /* its value at the start */
+    db_link links[DB_FIT_MOST_COLUMNS];          /* those of the table */
     size_t link_count;
     int own_motion[DB_FIT_GROUP_MOTIONS]; /* column of each own motion of panels; -1: none */
     short motion[DB_FIT_MOST_GROUPS][DB_FIT_GROUP_MOTIONS]; /* quantity of each; -1: rests */
@@ -59,14 +59,14 @@ void db_variables_place(const db_variables *variables, const double *values,
 
 /* Quantities that move pixels of a group's panels (-1: of panels in no group), ascending: all of
  * the table, and the group's own motions. Room: DB_BLOCK_MOST. */
-enum { DB_BLOCK_MOST = (int)DB_PARAMETER_COUNT + DB_FIT_GROUP_MOTIONS };
+enum { DB_BLOCK_MOST = (int)DB_FIT_MOST_COLUMNS + DB_FIT_GROUP_MOTIONS };
 _Static_assert((int)DB_BLOCK_MOST <= (int)DB_BOXES_MOST_VARIABLES, "what the boxes have room for");
 size_t db_variables_of_group(const db_variables *variables, int group, size_t *list);
 
 /* Links of derivative images with those quantities, numbered as in the list, for a panel where it
  * stands. table: the links of the table. Returns how many. Room: DB_BLOCK_MOST_LINKS. */
 enum {
-    DB_BLOCK_MOST_LINKS = (int)DB_PARAMETER_COUNT + DB_FIT_GROUP_MOTIONS * DB_FIT_GROUP_MOTIONS
+    DB_BLOCK_MOST_LINKS = (int)DB_FIT_MOST_COLUMNS + DB_FIT_GROUP_MOTIONS * DB_FIT_GROUP_MOTIONS
 };
 size_t db_variables_links(const db_variables *variables, const db_link *table,
                           const db_panel_placement *placement, size_t panel, const size_t *list,

@@ -4,19 +4,47 @@
 #include "base/context_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Curves of its own, with borrowed geometric factors; in one block. */
+static db_site_kinds *own_curves(const db_site_kinds *sites) {
+    size_t points = 0;
+    for (int k = 0; k < sites->count; k++) points += sites->kind[k].count;
+    db_site_kinds *const copy = malloc(sizeof *copy + 3 * points * sizeof(double));
+    double *block = (double *)(void *)(copy + 1);
+    if (!copy) return NULL;
+    *copy = *sites;
+    for (int k = 0; k < sites->count; k++) {
+        db_site_kind *const kind = &copy->kind[k];
+        double **const list[] = { &kind->energy, &kind->f_prime, &kind->f_second };
+        for (int i = 0; i < 3; i++, block += kind->count)
+            *list[i] = memcpy(block, *list[i], kind->count * sizeof *block);
+    }
+    return copy;
+}
+
+db_status db_structure_factors_borrow(db_context *context, const db_structure_factors *lent,
+                                      db_structure_factors *copy) {
+    *copy = *lent;
+    if (!lent->sites) return DB_OK;
+    copy->sites = own_curves(lent->sites);
+    return copy->sites ? DB_OK : db_fail_memory(context, "curves of f' and f''");
+}
 
 db_status db_experiment_borrow(db_context *context, const db_experiment *experiment,
                                db_experiment *copy) {
     db_experiment bare = *experiment;
     bare.structure_factors = (db_structure_factors){ .default_F = 0 };
     DB_TRY(db_experiment_copy(context, &bare, copy));
-    copy->structure_factors = experiment->structure_factors;
-    return DB_OK;
+    const db_status status = db_structure_factors_borrow(context, &experiment->structure_factors,
+                                                         &copy->structure_factors);
+    if (status != DB_OK) db_experiment_give_back(copy);
+    return status;
 }
 
 void db_experiment_give_back(db_experiment *copy) {
     copy->structure_factors.amplitude = NULL;
-    copy->structure_factors.sites = NULL;
     db_experiment_clear(copy);
 }
 

@@ -4,8 +4,12 @@
 
 #include <dualbragg/fit.h>
 
-/* A copy that borrows the structure factors, which are large and never change while parameters are
- * refined. The lender must outlive the copy. */
+/* Structure factors that are large and do not change while parameters are refined are borrowed; curves of f' and f'' are
+ * the copy's own: free(copy->sites). The lender must outlive the copy. */
+db_status db_structure_factors_borrow(db_context *context, const db_structure_factors *lent,
+                                      db_structure_factors *copy);
+
+/* A copy that borrows the structure factors so. */
 db_status db_experiment_borrow(db_context *context, const db_experiment *experiment,
                                db_experiment *copy);
 void db_experiment_give_back(db_experiment *copy);

@@ -37,6 +37,7 @@ static json_t *key_element(db_document *d, const db_config_key *key, const void 
     case DB_FIELD_SEED: return json_integer(((const long *)field)[index]);
     case DB_FIELD_CHOICE: return json_string(key->is->choices[db_config_integer(field, index)]);
     case DB_KEY_FILE:
+    case DB_KEY_SITES:
     case DB_KEY_NAME: return db_document_text(field);
     case DB_KEY_ALGORITHM: return json_string(db_stage_algorithm(field));
     case DB_KEY_LATTICES: return lattices(db_config_integer(field, index));
@@ -44,9 +45,14 @@ static json_t *key_element(db_document *d, const db_config_key *key, const void 
     case DB_KEY_PARAMETER_SET: break;
     }
     json_t *const names = json_array();
-    for (int q = 0; q < DB_FIT_MOST_PARAMETERS; q++)
-        if (((const unsigned char *)field)[q])
+    int any = 0;
+    for (int q = 0; q < DB_FIT_MOST_QUANTITIES; q++) {
+        if (!((const unsigned char *)field)[q]) continue;
+        if (q < DB_FIT_FIRST_CURVE)
             db_document_add(d, names, db_document_quantity(d, (db_fit_quantity){ q }));
+        any |= q >= DB_FIT_FIRST_CURVE;
+    }
+    if (any) db_document_add(d, names, json_string(db_curves_name)); /* all points together */
     return names;
 }
 

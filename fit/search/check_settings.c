@@ -20,8 +20,8 @@ static const char *name_of(db_parameter p) { return db_parameter_describe(p)->na
 
 /* The ranges are those of the configuration's keys. */
 static db_status check_values(db_context *context, const db_fit_settings *s) {
-    static const int sections[] = { DB_SECTION_TOP, DB_SECTION_INTENSITY, DB_SECTION_DATA,
-                                    DB_SECTION_STARTS, DB_SECTION_AMPLITUDES };
+    static const int sections[] = { DB_SECTION_TOP,    DB_SECTION_INTENSITY,  DB_SECTION_DATA,
+                                    DB_SECTION_STARTS, DB_SECTION_AMPLITUDES, DB_SECTION_CURVES };
     if (s->size != sizeof *s)
         return db_fail(context, DB_ERROR_USAGE,
                        "fit settings: size is %zu, expected %zu (use db_fit_settings_init)",
@@ -92,7 +92,7 @@ static const char *quantity_name(const db_fit_settings *settings, db_fit_quantit
                                  char name[DB_FIT_NAME_SIZE]) {
     db_parameter parameter;
     int group;
-    if (quantity.number < 0 || quantity.number >= DB_FIT_MOST_PARAMETERS) return "an unknown one";
+    if (quantity.number < 0 || quantity.number >= DB_FIT_MOST_QUANTITIES) return "an unknown one";
     db_fit_quantity_at(quantity, &parameter, &group);
     return group >= (int)settings->panel_groups.count
                ? "an unknown one"
@@ -170,6 +170,10 @@ static db_status check_influence(db_context *context, const db_experiment *start
             : facts->kind != DB_KIND_STRAIN_TENSOR
                 ? "the model has no such tail; expected tail1, or both"
                 : "the strain system of the model has no such strain");
+    if (!db_parameter_exists(start, p) && (facts->moves & DB_MOVES_CURVES))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "curves: the model has no curve with as many points; expected known "
+                       "structure factors with intensity.sites");
     if (cap && closed)
         return db_fail(context, DB_ERROR_USAGE,
                        "parameter %s: a cap of sampled spots; those in closed form have "
@@ -222,7 +226,8 @@ db_status db_fit_check_quantities(db_context *context, const db_fit_settings *se
                        settings->parameter_count, DB_FIT_MOST_PARAMETERS);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        if ((unsigned)p->parameter >= DB_PARAMETER_COUNT)
+        if ((unsigned)p->parameter >= DB_PARAMETER_COUNT &&
+            (!db_fit_parameter_is_of_curve(p) || db_fit_quantity_of(p).number < 0))
             return db_fail(context, DB_ERROR_USAGE, "parameter number %d does not exist",
                            (int)p->parameter);
         if (p->group >= 0 && (size_t)p->group >= settings->panel_groups.count)

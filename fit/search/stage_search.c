@@ -80,7 +80,50 @@ db_status db_unknowns_of_variables(db_context *context, const db_fit_settings *s
 
 void db_unknowns_clear(db_unknowns *u) {
     free(u->lower);
-    u->lower = NULL;
+    free(u->restraint);
+    u->lower = u->restraint = NULL;
+}
+
+db_status db_unknowns_restrain(db_context *context, const double *row, double sigma,
+                               db_unknowns *u) {
+    const size_t n = u->count + 1;
+    if (!(sigma > 0)) return DB_OK;
+    if (!u->restraint) u->restraint = calloc(n * n, sizeof *u->restraint);
+    if (!u->restraint) return db_fail_memory(context, "the priors of curves");
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n && fabs(row[i]) > 0; k++)
+            u->restraint[i * n + k] += row[i] * row[k] / (sigma * sigma);
+    return DB_OK;
+}
+
+/* Slope at x, halved, by an unknown, or by the 1 behind them. */
+static double pull_of_row(const db_unknowns *u, size_t i, const double *x) {
+    const double *const row = u->restraint + i * (u->count + 1);
+    double sum = row[u->count];
+    for (size_t k = 0; k < u->count; k++) sum += row[k] * x[k];
+    return sum;
+}
+
+void db_unknowns_add_curvature(const db_unknowns *u, double *normal) {
+    const size_t n = u->count;
+    for (size_t i = 0; i < n; i++) {
+        normal[i * n + i] += 1 / (u->sigma[i] * u->sigma[i]);
+        for (size_t k = 0; k < n && u->restraint; k++)
+            normal[i * n + k] += u->restraint[i * (n + 1) + k];
+    }
+}
+
+void db_unknowns_add_priors(const db_unknowns *u, const double *x, double *loss, double *gradient,
+                            double *normal) {
+    db_add_priors(u->count, u->centre, u->sigma, x, loss, gradient, NULL);
+    if (normal) db_unknowns_add_curvature(u, normal);
+    if (!u->restraint) return;
+    *loss += pull_of_row(u, u->count, x);
+    for (size_t i = 0; i < u->count; i++) {
+        const double pull = pull_of_row(u, i, x);
+        *loss += pull * x[i];
+        if (gradient) gradient[i] += 2 * pull;
+    }
 }
 
 double db_unknown_near(const db_unknowns *u, size_t i) {

@@ -34,9 +34,12 @@ typedef struct db_unknowns {
     const size_t *index; /* of each among the settings' parameters; borrowed */
     double *lower;       /* the user's bounds, within the physical ones */
     double *upper;
-    double *centre;  /* priors */
-    double *sigma;   /* INFINITY: none */
-    double *scale;   /* a typical change; to begin with the parameter's own, or the table's */
+    double *centre; /* priors */
+    double *sigma;  /* INFINITY: none */
+    double
+        *restraint; /* [count + 1][count + 1] of priors on sums of unknowns, a quadratic form of the
+                          unknowns and 1 (db_unknowns_restrain); owned; NULL: none */
+    double *scale;  /* a typical change; to begin with the parameter's own, or the table's */
     double *longest; /* of a step; to begin with ten typical changes */
     double *room;    /* for the search; owned, with the lists */
 } db_unknowns;
@@ -44,11 +47,17 @@ typedef struct db_unknowns {
 db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
                            const size_t *index, size_t count, db_unknowns *unknowns);
 
+/* Adds the prior ((sum over unknowns of row x unknown + row[count]) / sigma)^2; sigma 0: none. */
+db_status db_unknowns_restrain(db_context *context, const double *row, double sigma,
+                               db_unknowns *unknowns);
+
 /* Adds the priors at x to a loss, its gradient and its normal matrix (db_add_priors). */
-static inline void db_unknowns_add_priors(const db_unknowns *u, const double *x, double *loss,
-                                          double *gradient, double *normal) {
-    db_add_priors(u->count, u->centre, u->sigma, x, loss, gradient, normal);
-}
+void db_unknowns_add_priors(const db_unknowns *unknowns, const double *x, double *loss,
+                            double *gradient, double *normal);
+
+/* Adds half the second derivatives of the priors to a matrix [count][count]. */
+void db_unknowns_add_curvature(const db_unknowns *unknowns, double *normal);
+
 /* Variables as unknowns, with their bounds and priors. */
 db_status db_unknowns_of_variables(db_context *context, const db_fit_settings *settings,
                                    const db_variables *variables, db_unknowns *unknowns);

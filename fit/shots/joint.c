@@ -1,6 +1,8 @@
 /* A joint stage: the search for what shots share, which a checkpoint can resume. */
 #include "fit/shots/joint.h"
 
+#include "fit/shots/curves.h"
+
 #include "base/context_internal.h"
 #include "fit/shots/joint_conclude.h"
 #include "fit/shots/links.h"
@@ -83,13 +85,15 @@ static void count_evaluations(db_shots *all, int evaluations) {
 /* How each shot is fitted for given shared values. What is left of its gradient is eliminated
  * with its local quantities, so that only the last stage, whose values are the result, needs all
  * of the way to the minimum. Joint intensities are found by stages of their own, shared quantities
- * with them: before these it is enough to go where the equations say. */
+ * with them: before these it is enough to go where the equations say. So it is with curves, whose many derivatives
+ * each evaluation renders. */
 static db_fit_stage local_search(const joint *j) {
     const double enough = 1e-2;
     db_fit_stage own = *j->search.stage;
     if (j->stage + 1 < (int)j->all->settings.stage_count)
         own.tolerance = fmax(own.tolerance, enough);
-    if (j->all->settings.joint.wanted || j->looks) own.max_evaluations = 1;
+    if (j->all->settings.joint.wanted || j->looks || db_fit_refines_curves(&j->all->settings))
+        own.max_evaluations = 1;
     return own;
 }
 
@@ -115,25 +119,38 @@ static db_status reduce_shot(const joint *j, db_context *context, size_t shot, d
     return DB_OK;
 }
 
+static db_status fit_shot(joint *j, db_context *context, size_t shot, db_open_shot *open,
+                          double *sum) {
+    db_shots *const all = j->all;
+    const db_schur_order *const order = &j->links.order;
+    const db_fit_stage own = local_search(j);
+    db_shot_point *const trial = &all->state[shot].trial;
+    if (all->series) db_series_give(all, shot, 0, &open->objective);
+    db_joint_links_values(&j->links, shot, j->at, open->linked);
+    predict_local(j, shot, trial->local);
+    db_status status = db_open_shot_fit(open, order, &own, open->linked, trial->local);
+    if (status == DB_ERROR_INPUT && j->search.started) { /* the prediction is too far off */
+        memcpy(trial->local, all->state[shot].best.local, order->local * sizeof(double));
+        status = db_open_shot_fit(open, order, &own, open->linked, trial->local);
+    }
+    if (status == DB_OK) status = reduce_shot(j, context, shot, open, sum);
+    count_evaluations(all, open->evaluations);
+    db_open_shot_destroy(open);
+    return status;
+}
+
 static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, void *user,
                                double *sum) {
     joint *const j = user;
-    const db_schur_order *const order = &j->links.order;
-    const db_fit_stage own = local_search(j);
-    db_open_shot open;
-    db_shot_point *const trial = &all->state[shot].trial;
-    DB_TRY(db_open_shot_create(all, context, shot, j->stage, order, &open));
-    if (all->series) db_series_give(all, shot, 0, &open.objective);
-    db_joint_links_values(&j->links, shot, j->at, open.linked);
-    predict_local(j, shot, trial->local);
-    db_status status = db_open_shot_fit(&open, order, &own, open.linked, trial->local);
-    if (status == DB_ERROR_INPUT && j->search.started) { /* the prediction is too far off */
-        memcpy(trial->local, all->state[shot].best.local, order->local * sizeof(double));
-        status = db_open_shot_fit(&open, order, &own, open.linked, trial->local);
+    db_open_shot *const open = malloc(sizeof *open); /* large: stacks are small */
+    if (!open) return db_fail_memory(context, "a shot");
+    db_status status = db_open_shot_create(all, context, shot, j->stage, &j->links.order, open);
+    if (status != DB_OK) {
+        free(open);
+        return status;
     }
-    if (status == DB_OK) status = reduce_shot(j, context, shot, &open, sum);
-    count_evaluations(all, open.evaluations);
-    db_open_shot_destroy(&open);
+    status = fit_shot(j, context, shot, open, sum);
+    free(open);
     if (status == DB_ERROR_INPUT && j->search.started) { /* the step is the cause: it is rejected */
         sum[0] = INFINITY;
         status = DB_OK;
@@ -271,6 +288,7 @@ static db_status prepare_joint(joint *j) {
                              .log = all->checkpoint ? &j->log : NULL,
                              .degrees = degrees(j) };
     DB_TRY(db_unknowns_make(all->context, &all->settings, j->index, n, &j->search.unknowns));
+    DB_TRY(db_curves_restrain(all, &j->search.unknowns));
     return db_search_prepare(&j->search);
 }
 

@@ -288,12 +288,9 @@ static db_status describe_minimum(const conclusion *c, double *numbers, int *use
     db_schur_total(n, c->sums, &loss, gradient, normal);
     for (int k = 0; k < SUMS - 1; k++)
         db_schur_total(n, c->sums + (size_t)(k + 1) * c->sums_size, &loss, gradient, scatter[k]);
-    for (size_t i = 0; i < n; i++) {
-        used[i] = c->at->at_bound[i] == 0 && u->lower[i] < u->upper[i];
-        if (!(u->sigma[i] < INFINITY)) continue;
-        normal[i * n + i] += 1 / (u->sigma[i] * u->sigma[i]);
-        for (int k = 0; k < SUMS - 1; k++) scatter[k][i * n + i] += 1 / (u->sigma[i] * u->sigma[i]);
-    }
+    for (size_t i = 0; i < n; i++) used[i] = c->at->at_bound[i] == 0 && u->lower[i] < u->upper[i];
+    db_unknowns_add_curvature(u, normal);
+    for (int k = 0; k < SUMS - 1; k++) db_unknowns_add_curvature(u, scatter[k]);
     const double degrees = counted(c, DEGREES) - (double)c->links->shared;
     const double misfit = sqrt(fmax(1, counted(c, CHI2) / degrees));
     DB_TRY(estimate_unknowns(c, normal, scatter, misfit, used, result));

@@ -6,6 +6,7 @@
 #include "fit/config/modes.h"
 #include "fit/config/orientation.h"
 #include "fit/config/physical_range.h"
+#include "fit/pixels/rendering.h"
 #include "fit/search/check_settings.h"
 #include "fit/shots/team.h"
 
@@ -118,10 +119,12 @@ db_status db_shot_model_at(const db_shots *all, db_context *context, size_t shot
     memset(model, 0, sizeof *model);
     db_experiment *const e = &model->experiment;
     *e = all->state[shot].start;
-    if (all->settings.intensity == DB_FIT_KNOWN) e->structure_factors = all->amplitudes;
     memcpy(e->crystal.orientation, orientation, sizeof e->crystal.orientation);
     db_status status = db_panel_placement_make(context, &e->detector, &all->settings.panel_groups,
                                                &model->placement);
+    if (status == DB_OK && all->settings.intensity == DB_FIT_KNOWN)
+        status = db_structure_factors_borrow(context, &all->amplitudes, &e->structure_factors);
+    model->sites = status == DB_OK ? e->structure_factors.sites : NULL;
     if (status == DB_OK && model->placement.start) {
         const size_t size = e->detector.panel_count * sizeof *model->panels;
         model->panels = malloc(size);
@@ -144,20 +147,20 @@ db_status db_shot_model_make(const db_shots *all, db_context *context, size_t sh
 void db_shot_model_clear(db_shot_model *model) {
     db_panel_placement_clear(&model->placement);
     free(model->panels);
+    free(model->sites);
     memset(model, 0, sizeof *model);
 }
 
-/* Amplitudes are the same for all shots: they are kept once. */
-static void keep_amplitudes_once(db_shots *all, db_shot_state *state) {
+void db_shots_keep_amplitudes(db_shots *all, db_experiment *start) {
+    db_structure_factors *const own = &start->structure_factors;
     if (all->settings.intensity != DB_FIT_KNOWN) return;
-    double *surplus = state->start.structure_factors.amplitude;
-#pragma omp critical(db_shots_amplitudes)
     if (!all->amplitudes.amplitude) {
-        all->amplitudes = state->start.structure_factors;
-        surplus = NULL;
+        all->amplitudes = *own;
+    } else {
+        free(own->amplitude);
+        free(own->sites);
     }
-    free(surplus);
-    state->start.structure_factors = (db_structure_factors){ .default_F = 0 };
+    *own = (db_structure_factors){ .default_F = 0 };
 }
 
 /* Where quantity i takes its value from. */
@@ -326,7 +329,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
             state->lower[i] = settings.parameters[i].lower;
             state->upper[i] = settings.parameters[i].upper;
         }
-        keep_amplitudes_once(all, state);
+        db_shots_keep_amplitudes(all, &state->start);
         set_start(all, shot);
     } else {
         db_shots_release(all, image);

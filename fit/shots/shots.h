@@ -194,6 +194,9 @@ static inline size_t db_shots_chunks(const db_shots *all) {
 db_status db_shots_read(db_shots *all, db_context *context, size_t shot, db_measured_image *image,
                         db_experiment *start, db_fit_settings *settings);
 
+/* Takes the amplitudes that all shots have from the first starting model that is read; those of others are freed. */
+void db_shots_keep_amplitudes(db_shots *all, db_experiment *start);
+
 /* Lets go of an image. */
 void db_shots_release(const db_shots *all, db_measured_image *image);
 
@@ -210,6 +213,7 @@ typedef struct db_shot_model {
     db_experiment experiment; /* borrows from the state, but for the panels if they have moved */
     db_panel_placement placement; /* of groups of panels; owned */
     db_panel *panels;             /* owned; NULL: the state's */
+    db_site_kinds *sites;         /* curves of f' and f''; owned; NULL: none */
 } db_shot_model;
 db_status db_shot_model_make(const db_shots *all, db_context *context, size_t shot,
                              db_shot_model *model);

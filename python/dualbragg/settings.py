@@ -232,6 +232,10 @@ class Intensity(Section):
     """with a model: f' and f'' at the wavelength, so that Friedel mates differ"""
     default_F: Optional[float] = None
     """electrons: structure factor of every reflection that is not in the list"""
+    sites: Optional[str] = None
+    """with a model: kinds of sites whose f' and f'' follow curves of the photon energy, as -sites of sim: SITES=FILE of
+    energy (eV), f', f'', or SITES=table[:SHIFT], a free atom's with its edge SHIFT eV higher; default: the same structure
+    factors at all energies"""
 
 
 @dataclass
@@ -364,6 +368,22 @@ class Intensities(Section):
 
 
 @dataclass
+class Curves(Section):
+    """F' and f'' of the sites of intensity.sites, which many shots share."""
+    energies: Optional[Numbers] = None
+    """first and last photon energy (eV), and number of points between which curves are straight lines: f' and f'' at all
+    points are refined; default: curves stay as they are given"""
+    smoothness: Optional[float] = None
+    """electrons: prior: standard deviation of the difference between a point and the mean of its neighbours; 0: none"""
+    kramers_kronig: Optional[float] = None
+    """electrons: prior: standard deviation of f' from what f'' asks for by the relation of Kramers and Kronig, beyond the
+    energies with the curve of the start; 0: none"""
+    wings: Optional[Numbers] = None
+    """eV, electrons: prior: points this near to the first or last energy stay near the curve of the start, with this
+    standard deviation; 0, 0: none"""
+
+
+@dataclass
 class Refine(Section):
     """What is said of one refined parameter."""
     range: Optional[float] = None
@@ -441,6 +461,8 @@ class Settings(Section):
     """many shots refined together, instead of one image"""
     intensities: Optional[Union[Intensities, Dict[str, Any]]] = None
     """one intensity of each reflection for all shots (intensity: joint)"""
+    curves: Optional[Union[Curves, Dict[str, Any]]] = None
+    """refined curves of f' and f'' of kinds of sites, which many shots share"""
 
 
 class Sections(TypedDict, total=False):
@@ -456,6 +478,7 @@ class Sections(TypedDict, total=False):
     data: Union[Data, Dict[str, Any]]
     shots: Union[Shots, Dict[str, Any]]
     intensities: Union[Intensities, Dict[str, Any]]
+    curves: Union[Curves, Dict[str, Any]]
 
 
 class DataKeywords(TypedDict, total=False):

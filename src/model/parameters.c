@@ -1,3 +1,4 @@
+#include <dualbragg/expert/site_curves.h>
 #include <dualbragg/parameters.h>
 
 #include "base/context_internal.h"
@@ -92,6 +93,14 @@ db_parameter db_parameter_site_curve(int kind, int second, size_t point) {
     if (kind < 0 || kind >= DB_MOST_SITE_KINDS || point >> POINT_BITS) return DB_PARAMETER_COUNT;
     return (db_parameter)(DB_SITE_CURVE_FIRST + (2 * kind + !!second) * (1 << POINT_BITS) +
                           (int)point);
+}
+
+int db_parameter_is_site_curve(db_parameter parameter, int *kind, int *second, size_t *point) {
+    if (!is_site_curve(parameter)) return 0;
+    *kind = curve_of(parameter) / 2;
+    *second = curve_of(parameter) % 2;
+    *point = point_of(parameter);
+    return 1;
 }
 
 db_parameter db_parameter_amplitude(int h, int k, int l) {

@@ -61,7 +61,7 @@ int db_setup_is_table(const char *curve) {
 /* A table of the energies that all sources have, with what a refinement or other shots may need besides. */
 static db_status table_curve(db_context *context, const db_experiment *e,
                              const db_site_choice *choice, const char *shift_text,
-                             db_site_kind *kind) {
+                             const double *points, db_site_kind *kind) {
     char *end;
     const double shift = *shift_text ? strtod(shift_text + 1, &end) : 0;
     if (*shift_text && (shift_text[0] != ':' || !shift_text[1] || *end || !isfinite(shift)))
@@ -77,28 +77,31 @@ static db_status table_curve(db_context *context, const db_experiment *e,
     const double margin = 0.02, longest_list = 4000, finest = 0.5; /* eV */
     double range[2];
     db_model_wavelengths(e, range);
-    const double low = (1 - margin) * DB_EV_ANGSTROM / range[1],
-                 high = (1 + margin) * DB_EV_ANGSTROM / range[0];
+    const double ends[2] = { DB_EV_ANGSTROM / range[1], DB_EV_ANGSTROM / range[0] };
+    const double low = points ? points[0] : (1 - margin) * ends[0],
+                 high = points ? points[1] : (1 + margin) * ends[1];
     return db_make_site_curve(context, choice->element, shift, low, high,
                               fmax(finest, (high - low) / longest_list), kind);
 }
 
 static db_status read_curve(db_context *context, const db_experiment *e,
-                            const db_site_choice *choice, const char *curve, db_site_kind *kind) {
-    if (db_setup_is_table(curve))
-        return table_curve(context, e, choice, curve + TABLE_LENGTH, kind);
-    return db_read_site_curve(context, curve, kind);
+                            const db_site_choice *choice, const char *curve, const double *points,
+                            db_site_kind *kind) {
+    DB_TRY(db_setup_is_table(curve)
+               ? table_curve(context, e, choice, curve + TABLE_LENGTH, points, kind)
+               : db_read_site_curve(context, curve, kind));
+    return points ? db_site_curve_onto(context, points, kind) : DB_OK;
 }
 
 db_status db_setup_site_curves(db_context *context, const db_setup_sites *sites,
-                               db_experiment *experiment) {
+                               const double *points, db_experiment *experiment) {
     db_site_kinds with = *experiment->structure_factors.sites;
     db_status status = DB_OK;
     int read = 0;
     for (int k = 0; k < with.count; k++) with.kind[k].energy = NULL; /* of no points yet */
     for (; status == DB_OK && read < with.count; read++)
         status = read_curve(context, experiment, &sites->choice[read], sites->kind[read].curve,
-                            &with.kind[read]);
+                            points, &with.kind[read]);
     if (status == DB_OK) status = db_experiment_set_site_kinds(context, experiment, &with);
     for (int k = 0; k < read; k++) free(with.kind[k].energy);
     return status;

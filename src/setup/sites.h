@@ -24,8 +24,9 @@ db_status db_setup_read_sites(db_context *context, const char *text, db_setup_si
 /* Whether a curve is a free atom's, not a file. */
 int db_setup_is_table(const char *curve);
 
-/* Gives the kinds that coordinates were read with their curves; all else of the experiment is known. */
+/* Gives the kinds that coordinates were read with their curves, on points (db_setup.site_points; NULL: their
+ * own); all else of the experiment is known. */
 db_status db_setup_site_curves(db_context *context, const db_setup_sites *sites,
-                               db_experiment *experiment);
+                               const double *points, db_experiment *experiment);
 
 #endif

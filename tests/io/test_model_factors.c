@@ -7,6 +7,7 @@
 #include <dualbragg/io.h>
 #include <dualbragg/version.h>
 #include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/site_curves.h>
 
 #include <complex.h>
 #include <math.h>
@@ -541,10 +542,66 @@ static void a_model_of_lysozyme_agrees_slow(void **state) {
     forget(&factors);
 }
 
+/* The integral of Kramers and Kronig over straight lines, by midpoints at the same distances on both sides of the
+ * pole. */
+static double integral_of_lines(const double *energy, const double *second, size_t count,
+                                double at) {
+    const double step = 5e-3;
+    double sum = 0;
+    for (double away = 0.5 * step; at - away > energy[0] || at + away < energy[count - 1];
+         away += step)
+        for (int side = -1; side <= 1; side += 2) {
+            const double x = at + side * away;
+            size_t i = 0;
+            if (x < energy[0] || x > energy[count - 1]) continue;
+            while (energy[i + 1] < x) i++;
+            const double part = (x - energy[i]) / (energy[i + 1] - energy[i]);
+            sum += x * ((1 - part) * second[i] + part * second[i + 1]) / (at * at - x * x);
+        }
+    return 2 / pi * step * sum;
+}
+
+static void f_second_tells_f_prime(void **state) {
+    (void)state;
+    const double energy[] = { 70, 76, 77, 85, 90, 101 }, second[] = { 0, 0.5, 4, 3, 3.5, 0 };
+    const double at[] = { 60, 70, 76, 76.4, 85, 88, 101, 130 };
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        assert_true(fabs(db_kramers_kronig(energy, second, 6, at[i]) -
+                         integral_of_lines(energy, second, 6, at[i])) < 1e-3);
+    assert_true(db_kramers_kronig(energy, second, 6, 75) < -1); /* a dip before the edge */
+}
+
+static void a_curve_on_few_points_keeps_f_prime_with_f_second(void **state) {
+    (void)state;
+    const double points[3] = { 7080, 7160, 17 };
+    db_site_kind fine = { .name = "FES:FE1" }, few = { .name = "FES:FE1" };
+    assert_int_equal(db_make_site_curve(test_context(), "Fe", 8, 7000, 7240, 0.5, &fine), DB_OK);
+    assert_int_equal(db_make_site_curve(test_context(), "Fe", 8, 7000, 7240, 0.5, &few), DB_OK);
+    assert_int_equal(db_site_curve_onto(test_context(), points, &few), DB_OK);
+    assert_int_equal(few.count, 17);
+    for (size_t i = 0; i < few.count; i++) {
+        const size_t same = 160 + 10 * i;
+        assert_true(fabs(few.energy[i] - fine.energy[same]) < 1e-9);
+        assert_true(fabs(few.f_second[i] - fine.f_second[same]) < 1e-12);
+        const double other =
+            integral_of_lines(few.energy, few.f_second, few.count, few.energy[i]) -
+            integral_of_lines(fine.energy + 160, fine.f_second + 160, 161, few.energy[i]);
+        assert_true(fabs(few.f_prime[i] - fine.f_prime[same] - other) < 2e-3);
+    }
+    const double beyond[3] = { 7000, 7240, 13 }, kilo[3] = { 7.08, 7.16, 13 };
+    assert_int_equal(db_site_curve_onto(test_context(), beyond, &few), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(test_context()), "from 7080 to 7160 eV"));
+    assert_int_equal(few.count, 0);
+    assert_int_equal(db_site_curve_onto(test_context(), kilo, &fine), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(test_context()), "look like keV"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_scatters_as_the_sum_over_its_atoms),
         cmocka_unit_test(sites_are_kept_apart),
+        cmocka_unit_test(f_second_tells_f_prime),
+        cmocka_unit_test(a_curve_on_few_points_keeps_f_prime_with_f_second),
         cmocka_unit_test(solvent_fills_what_atoms_leave),
         cmocka_unit_test(what_a_model_lacks_is_named),
         cmocka_unit_test(damaged_models_are_refused_or_read),

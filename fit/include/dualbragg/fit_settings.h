@@ -114,6 +114,18 @@ typedef struct db_fit_joint {
     double reference_restraint;
 } db_fit_joint;
 
+/** Refined curves of f' and f'' of kinds of sites (db_site_kinds of the starting models, which have these
+ * points): priors. The values are parameters (db_parameter_site_curve). */
+typedef struct db_fit_curves {
+    double points[3]; /**< first and last energy (eV), number of points; 0: no curves are refined */
+    double
+        smoothness; /**< electrons: standard deviation of a point from the mean of its neighbours; 0: none */
+    double wings[2]; /**< points this near to the ends (eV) stay near the start with this standard
+                         deviation (electrons); 0: none */
+    /** electrons: standard deviation of f' from what f'' asks for (db_kramers_kronig); 0: none */
+    double kramers_kronig;
+} db_fit_curves;
+
 /** Settings; owns its lists. A copy by assignment shares the lists: use it
  * only as long as the original, and do not change or clear its lists. */
 typedef struct db_fit_settings {
@@ -171,7 +183,8 @@ typedef struct db_fit_settings {
     /** centring of the lattice: A, B, C, I or F of the given symmetry; 0: not given.
      * The smaller cells that a centring implies are no rivals in the verdict */
     int centring;
-    double reserved[10]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    db_fit_curves curves;
+    double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_settings;
 
 /** Documented defaults; no parameters, no stages.

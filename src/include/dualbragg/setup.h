@@ -185,7 +185,10 @@ typedef struct db_setup {
      * of db_read_site_curve, or table[:SHIFT], a free atom's with its edge SHIFT eV higher; borrowed;
      * NULL: none */
     const char *sites;
-    double reserved[6]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** [3]: first and last energy (eV) and number of points on which all these curves are put
+     * (db_site_curve_onto); borrowed; NULL: their own */
+    const double *site_points;
+    double reserved[5]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_setup;
 
 /** First column of a file of amorphous amplitudes. */

@@ -1,5 +1,6 @@
 /* Curves of f' and f'' over the photon energy: three columns of a file, or a free atom's. */
 #include <dualbragg/expert/amplitude_files.h>
+#include <dualbragg/expert/site_curves.h>
 
 #include "base/context_internal.h"
 #include "base/growth.h"
@@ -108,5 +109,76 @@ db_status db_make_site_curve(db_context *context, const char *element, double sh
         free(kind->energy);
         clear_points(kind);
     }
+    return status;
+}
+
+/* A curve between its points. */
+static double value_at(const db_site_kind *kind, const double *value, double at) {
+    size_t i = 0;
+    while (i + 2 < kind->count && kind->energy[i + 1] < at) i++;
+    const double low = kind->energy[i], part = (at - low) / (kind->energy[i + 1] - low);
+    return value[i] + part * (value[i + 1] - value[i]);
+}
+
+/* f'' of a curve on a range of energies: its points there, and the ends. Returns how many. */
+static size_t cut_out(const db_site_kind *kind, double from, double to, double *energy,
+                      double *f_second) {
+    size_t count = 0;
+    energy[count] = from;
+    f_second[count++] = value_at(kind, kind->f_second, from);
+    for (size_t i = 0; i < kind->count; i++) {
+        if (kind->energy[i] <= from || kind->energy[i] >= to) continue;
+        energy[count] = kind->energy[i];
+        f_second[count++] = kind->f_second[i];
+    }
+    energy[count] = to;
+    f_second[count++] = value_at(kind, kind->f_second, to);
+    return count;
+}
+
+static db_status check_points(db_context *context, const db_site_kind *kind, const double *points) {
+    const double first = kind->energy[0], last = kind->energy[kind->count - 1];
+    if (!(points[0] > 0 && points[1] > points[0] && points[2] >= 2 && points[2] <= 1e6))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "energies of curves: expected first < last (eV) and 2 or more points, found "
+                       "%g, %g, %g",
+                       points[0], points[1], points[2]);
+    if (points[0] >= first && points[1] <= last) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "sites %s: points from %.8g to %.8g eV: expected a curve that reaches there, "
+                   "found one from %.8g to %.8g eV%s",
+                   kind->name, points[0], points[1], first, last,
+                   points[1] / first < 0.003  ? "; the points look like keV"
+                   : last / points[0] < 0.003 ? "; the curve looks like keV"
+                                              : "");
+}
+
+db_status db_site_curve_onto(db_context *context, const double points[3], db_site_kind *kind) {
+    db_site_kind fine = *kind;
+    const db_status possible = check_points(context, &fine, points);
+    if (possible != DB_OK) {
+        free(fine.energy);
+        clear_points(kind);
+        return possible;
+    }
+    const size_t count = (size_t)points[2];
+    double *const energy = malloc(2 * (fine.count + 2) * sizeof *energy), *const second =
+                                                                              energy + fine.count +
+                                                                              2;
+    db_status status = energy ? make_points(context, count, kind)
+                              : db_fail_memory(context, "a curve of f' and f''");
+    const size_t cut = status == DB_OK ? cut_out(&fine, points[0], points[1], energy, second) : 0;
+    for (size_t i = 0; i < count && status == DB_OK; i++) {
+        const double at = kind->energy[i] =
+            points[0] + (points[1] - points[0]) * (double)i / (double)(count - 1);
+        kind->f_prime[i] =
+            value_at(&fine, fine.f_prime, at) - db_kramers_kronig(energy, second, cut, at);
+        kind->f_second[i] = value_at(&fine, fine.f_second, at);
+    }
+    for (size_t i = 0; i < count && status == DB_OK; i++)
+        kind->f_prime[i] += db_kramers_kronig(kind->energy, kind->f_second, count, kind->energy[i]);
+    free(energy);
+    free(fine.energy);
+    if (status != DB_OK) clear_points(kind);
     return status;
 }

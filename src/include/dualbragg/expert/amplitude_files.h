@@ -117,6 +117,19 @@ DB_API db_status db_read_site_curve(db_context *context, const char *path, db_si
 DB_API db_status db_make_site_curve(db_context *context, const char *element, double shift,
                                     double from, double to, double step, db_site_kind *kind);
 
+/** Puts a curve on evenly spaced points. Its f'' there is that of the curve; to f' comes what straight lines
+ * between these points, instead of the curve's own, change in the integral of Kramers and Kronig
+ * (db_kramers_kronig), so that f' and f'' still belong together. Replaces kind's curve, also after a failure,
+ * as db_read_site_curve does.
+ *
+ * @param context receives the message of a failure
+ * @param points first and last energy (eV), and how many
+ * @param kind with a curve that reaches there
+ * @return DB_OK; DB_ERROR_INPUT for a curve that does not; DB_ERROR_USAGE for points that are none;
+ *     DB_ERROR_MEMORY */
+DB_API db_status db_site_curve_onto(db_context *context, const double points[3],
+                                    db_site_kind *kind);
+
 /** Writes a list as a binary file, which is read much faster, in the layout of nanoBragg's
  * Fdump.bin: a box of amplitudes.
  *

@@ -50,8 +50,9 @@ typedef struct db_loss {
 /** Linear coefficients of a box: J, b0 (counts), b1 and b2 (counts per pixel). */
 enum { DB_LINEAR = 4 };
 
-/** Variables that a box may depend on: as many as the table has parameters, and six motions of panels. */
-#define DB_BOXES_MOST_VARIABLES ((int)DB_PARAMETER_COUNT + 6)
+/** Variables that a box may depend on: as many as the table has parameters, six motions of panels, and 400 values of
+ * f' and f''. */
+#define DB_BOXES_MOST_VARIABLES ((int)DB_PARAMETER_COUNT + 6 + 400)
 
 /** Measured data of the boxes: arrays of db_plan_pixels elements, laid out as the plan's image. */
 typedef struct db_box_data {

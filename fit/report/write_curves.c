@@ -1,0 +1,76 @@
+/* Refined curves of f' and f'': a file of each, and a list in PREFIX.json. */
+#include "fit/report/write_curves.h"
+
+#include "base/context_internal.h"
+#include "base/text_stream.h"
+#include "fit/result/curves_found.h"
+
+#include <stdio.h>
+
+db_status db_write_found_curve(db_context *context, const char *path, const db_fit_config *config,
+                               const db_fit_estimates *estimates, size_t kind) {
+    db_found_curves found;
+    db_text_stream text;
+    db_status status =
+        db_curves_found(context, config->sites, &config->settings, estimates, &found);
+    if (status == DB_OK && kind >= found.count)
+        status = db_fail(context, DB_ERROR_USAGE, "%s: expected a refined curve, found none", path);
+    if (status == DB_OK) status = db_text_stream_open(context, &text);
+    if (status != DB_OK) {
+        db_found_curves_clear(&found);
+        return status;
+    }
+    const db_found_curve *const c = &found.kind[kind];
+    fprintf(text.stream,
+            "# dualbragg %s: refined f' and f'' of %s (electrons); edge %.7g eV, standard error "
+            "%.3g eV\n# energy f' f'' error(f') error(f'')\n",
+            db_version(), c->name, c->edge, c->edge_error);
+    for (size_t i = 0; i < c->count; i++) {
+        const db_curve_point *const p = &c->point[i];
+        fprintf(text.stream, "%.10g %.8g %.8g %.4g %.4g\n", p->energy, p->f_prime, p->f_second,
+                p->f_prime_error, p->f_second_error);
+    }
+    db_found_curves_clear(&found);
+    return db_text_stream_write(context, &text, DB_OK, path);
+}
+
+#define NUMBERS_OF(name, member)                                                                   \
+    static json_t *name(db_document *d, const void *of) {                                          \
+        const db_found_curve *const c = of;                                                        \
+        json_t *const array = json_array();                                                        \
+        for (size_t i = 0; i < c->count; i++)                                                      \
+            db_document_add(d, array, db_document_number(c->point[i].member));                     \
+        return array;                                                                              \
+    }
+NUMBERS_OF(energies, energy)
+NUMBERS_OF(first_values, f_prime)
+NUMBERS_OF(first_errors, f_prime_error)
+NUMBERS_OF(second_values, f_second)
+NUMBERS_OF(second_errors, f_second_error)
+
+#define OF db_found_curve
+static const db_json_field curve_rows[] = {
+    NAMED("sites", name, "", "as in `intensity.sites`"),
+    VALUE(edge, "eV",
+          "energy at which f'' rises through the middle between its first and last values"),
+    VALUE(edge_error, "eV", "standard error of the edge"),
+    MADE("energy", energies, "list of numbers", NULL, "eV", "points of the curve"),
+    MADE("fp", first_values, "list of numbers", NULL, "electrons", "f' at these"),
+    MADE("fp_error", first_errors, "list of numbers", NULL, "electrons", "standard errors of f'"),
+    MADE("fdp", second_values, "list of numbers", NULL, "electrons", "f'' at these"),
+    MADE("fdp_error", second_errors, "list of numbers", NULL, "electrons",
+         "standard errors of f''"),
+};
+TABLE(db_curve_fields, curve_rows);
+#undef OF
+
+json_t *db_make_curves(db_document *d, const void *of) {
+    db_found_curves found;
+    json_t *array = NULL;
+    (void)of;
+    if (db_curves_found(NULL, d->config->sites, &d->config->settings, d->estimates, &found) ==
+        DB_OK)
+        array = db_json_list(d, &db_curve_fields, found.kind, found.count, sizeof *found.kind);
+    db_found_curves_clear(&found);
+    return array;
+}

@@ -1,0 +1,131 @@
+/* Refined curves of f' and f'', and their edges. */
+#include "fit/result/curves_found.h"
+
+#include "base/context_internal.h"
+#include "fit/config/quantity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void db_found_curves_clear(db_found_curves *found) {
+    for (size_t k = 0; k < found->count; k++) free(found->kind[k].point);
+    memset(found, 0, sizeof *found);
+}
+
+/* The name before the next '='; returns what follows its kind, NULL behind the last. */
+static const char *take_kind(const char *sites, char name[DB_SITE_KIND_NAME]) {
+    size_t length = strcspn(sites, "=,");
+    const char *const end = strchr(sites, ',');
+    if (length >= DB_SITE_KIND_NAME) length = DB_SITE_KIND_NAME - 1;
+    memcpy(name, sites, length);
+    name[length] = '\0';
+    return end ? end + 1 : NULL;
+}
+
+/* Of each point of f'' the number of its estimate; adds f' and f'' to the curve. */
+static void take_points(const db_fit_estimates *estimates, int number, db_found_curve *curve,
+                        size_t *of_second) {
+    for (size_t i = 0; i < estimates->count; i++) {
+        const db_fit_estimate *const e = &estimates->list[i];
+        int kind, second;
+        size_t point;
+        if (!db_parameter_is_site_curve(e->parameter, &kind, &second, &point) || kind != number)
+            continue;
+        db_curve_point *const p = &curve->point[point];
+        *(second ? &p->f_second : &p->f_prime) = e->value;
+        *(second ? &p->f_second_error : &p->f_prime_error) = e->error;
+        if (second) of_second[point] = i;
+    }
+}
+
+/* So many points, those within the wings of the settings, at least one, tell where f'' begins and ends. */
+static size_t wing_of(const db_found_curve *c, double wing) {
+    size_t count = 1;
+    while (2 * (count + 1) < c->count && c->point[count].energy - c->point[0].energy <= wing)
+        count++;
+    return count;
+}
+
+static double mean_second(const db_curve_point *point, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += point[i].f_second;
+    return sum / (double)count;
+}
+
+/* The steepest rise through a level, between this point and the next; SIZE_MAX: there is none. */
+static size_t steepest_rise(const db_found_curve *c, double level) {
+    size_t best = SIZE_MAX;
+    double most = 0;
+    for (size_t i = 0; i + 1 < c->count; i++) {
+        const double low = c->point[i].f_second, high = c->point[i + 1].f_second;
+        if (!(low <= level && high > level && high - low > most)) continue;
+        most = high - low;
+        best = i;
+    }
+    return best;
+}
+
+/* Of the edge, by the derivatives by all f''. */
+static double error_of_edge(const db_fit_estimates *e, const size_t *of_second, size_t count,
+                            const double *slope) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            const size_t a = of_second[i], b = of_second[k];
+            const double both = slope[i] * slope[k];
+            if (fabs(both) > 0)
+                sum += both * e->correlation[a][b] * e->list[a].error * e->list[b].error;
+        }
+    return sqrt(fmax(sum, 0));
+}
+
+static void find_edge(const db_fit_estimates *estimates, const size_t *of_second, double wing,
+                      double *slope, db_found_curve *c) {
+    const size_t n = c->count, w = wing_of(c, wing);
+    const double level = 0.5 * (mean_second(c->point, w) + mean_second(c->point + n - w, w));
+    const size_t at = steepest_rise(c, level);
+    c->edge = c->edge_error = NAN;
+    if (at == SIZE_MAX) return;
+    const db_curve_point *const low = &c->point[at], *const high = low + 1;
+    const double rise = high->f_second - low->f_second, step = high->energy - low->energy,
+                 part = (level - low->f_second) / rise;
+    c->edge = low->energy + step * part;
+    for (size_t i = 0; i < n; i++)
+        slope[i] = i < w || i >= n - w ? 0.5 / (double)w * step / rise : 0;
+    slope[at] -= (1 - part) * step / rise;
+    slope[at + 1] -= part * step / rise;
+    c->edge_error = error_of_edge(estimates, of_second, n, slope);
+}
+
+static db_status find_curve(db_context *context, const db_fit_settings *settings,
+                            const db_fit_estimates *estimates, int kind, db_found_curve *c) {
+    const db_fit_curves *const curves = &settings->curves;
+    const size_t n = c->count = (size_t)curves->points[2];
+    c->point = calloc(n, sizeof *c->point);
+    double *const slope = calloc(n, sizeof *slope);
+    size_t *const of_second = calloc(n, sizeof *of_second);
+    const int made = c->point && slope && of_second;
+    for (size_t i = 0; i < n && made; i++)
+        c->point[i].energy = curves->points[0] +
+                             (curves->points[1] - curves->points[0]) * (double)i / (double)(n - 1);
+    if (made) {
+        take_points(estimates, kind, c, of_second);
+        find_edge(estimates, of_second, curves->wings[0], slope, c);
+    }
+    free(slope);
+    free(of_second);
+    return made ? DB_OK : db_fail_memory(context, "curves of f' and f''");
+}
+
+db_status db_curves_found(db_context *context, const char *sites, const db_fit_settings *settings,
+                          const db_fit_estimates *estimates, db_found_curves *found) {
+    memset(found, 0, sizeof *found);
+    if (!db_fit_refines_curves(settings)) return DB_OK;
+    for (const char *at = sites; at && found->count < DB_MOST_SITE_KINDS;) {
+        db_found_curve *const c = &found->kind[found->count];
+        at = take_kind(at, c->name);
+        DB_TRY(find_curve(context, settings, estimates, (int)found->count++, c));
+    }
+    return DB_OK;
+}

@@ -1,0 +1,32 @@
+/* Refined curves of f' and f'', of the estimates of their points: names, errors, edges. */
+#ifndef DB_FIT_RESULT_CURVES_FOUND_H
+#define DB_FIT_RESULT_CURVES_FOUND_H
+
+#include <dualbragg/fit.h>
+
+typedef struct db_curve_point {
+    double energy;                 /* eV */
+    double f_prime, f_prime_error; /* electrons */
+    double f_second, f_second_error;
+} db_curve_point;
+
+typedef struct db_found_curve {
+    char name[DB_SITE_KIND_NAME]; /* of its sites */
+    size_t count;
+    db_curve_point *point; /* owned */
+    /* Energy (eV) at which f'' rises through the middle between its first and last values, where it is steepest,
+     * and the standard error; NAN: it does not */
+    double edge, edge_error;
+} db_found_curve;
+
+typedef struct db_found_curves {
+    size_t count; /* kinds of sites; 0: no curve was refined */
+    db_found_curve kind[DB_MOST_SITE_KINDS];
+} db_found_curves;
+
+/* sites: db_setup.sites. *found is to be cleared whatever the status. */
+db_status db_curves_found(db_context *context, const char *sites, const db_fit_settings *settings,
+                          const db_fit_estimates *estimates, db_found_curves *found);
+void db_found_curves_clear(db_found_curves *found);
+
+#endif

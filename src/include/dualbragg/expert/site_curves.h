@@ -1,0 +1,40 @@
+/** @file
+ * Curves of f' and f'': f' by the relation of Kramers and Kronig, and points among the parameters. */
+#ifndef DUALBRAGG_EXPERT_SITE_CURVES_H
+#define DUALBRAGG_EXPERT_SITE_CURVES_H
+
+#include <dualbragg/context.h>
+#include <dualbragg/parameters.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The part of f' at an energy that belongs to f'' on a range of energies (docs/theory/anomalous.md, Kramers and Kronig):
+ * (2/pi) times the principal value of the integral of E' f''(E')/(E^2 - E'^2), where f'' follows straight lines
+ * between points and is 0 beyond the ends. Where the energy is an end at which f'' is not 0, the integral is infinite;
+ * that logarithm is left out.
+ *
+ * @param energy [count] eV, above 0, ascending
+ * @param f_second [count] f'' (electrons) at each
+ * @param count number of points
+ * @param at the energy (eV), above 0
+ * @return f' (electrons) */
+DB_API double db_kramers_kronig(const double *energy, const double *f_second, size_t count,
+                                double at);
+
+/** Whether a parameter is one of db_parameter_site_curve, and which.
+ *
+ * @param parameter any
+ * @param kind receives its number, from 0
+ * @param second receives 0 for f', 1 for f''
+ * @param point receives the number of the point, from 0
+ * @return 1, or 0: nothing is received */
+DB_API int db_parameter_is_site_curve(db_parameter parameter, int *kind, int *second,
+                                      size_t *point);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,207 @@
+/* Priors of curves that shots share, against sums written here; edges of refined curves. */
+
+#include "support/unit_test.h"
+#include "fit/config/quantity.h"
+#include "fit/result/curves_found.h"
+#include "fit/result/estimates.h"
+#include "fit/shots/curves.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS = 9, VALUES = 2 * POINTS, UNKNOWNS = VALUES + 1 };
+
+static db_context *context;
+static const double first = 7100, step = 5;
+static size_t index_of[UNKNOWNS];
+
+/* Shots that refine the distance and one curve, f' and f''. */
+static db_shots *shots_with_curves(void) {
+    db_shots *const all = calloc(1, sizeof *all);
+    db_site_kinds *const sites = calloc(1, sizeof *sites);
+    db_fit_parameter p = db_fit_parameter_free(DB_DISTANCE);
+    assert_int_equal(db_context_create(&context), DB_OK);
+    assert_true(all && sites);
+    sites->count = 1;
+    all->context = context;
+    all->amplitudes.sites = sites;
+    db_fit_settings_init(&all->settings);
+    const db_fit_curves curves = { .points = { first, first + step * (POINTS - 1), POINTS } };
+    all->settings.curves = curves;
+    assert_int_equal(db_fit_settings_add_parameter(context, &all->settings, &p), DB_OK);
+    for (size_t i = 0; i < VALUES; i++) {
+        p = db_fit_parameter_free(db_parameter_site_curve(0, i >= POINTS, i % POINTS));
+        assert_int_equal(db_fit_settings_add_parameter(context, &all->settings, &p), DB_OK);
+    }
+    for (size_t i = 0; i < UNKNOWNS; i++) {
+        index_of[i] = i;
+        all->common.start[i] = cos((double)(3 * i));
+    }
+    return all;
+}
+
+static void let_go(db_shots *all) {
+    free(all->amplitudes.sites);
+    db_fit_settings_clear(&all->settings);
+    free(all);
+    db_context_destroy(&context);
+}
+
+/* The priors of the settings at values, by the unknowns of a stage; checks slopes and curvature by differences. */
+static double priors_at(db_shots *all, const double *x) {
+    db_unknowns u;
+    double loss = 0, gradient[UNKNOWNS] = { 0 }, normal[UNKNOWNS * UNKNOWNS] = { 0 };
+    assert_int_equal(db_unknowns_make(context, &all->settings, index_of, UNKNOWNS, &u), DB_OK);
+    assert_int_equal(db_curves_restrain(all, &u), DB_OK);
+    db_unknowns_add_priors(&u, x, &loss, gradient, normal);
+    for (size_t i = 0; i < UNKNOWNS; i++) {
+        double at[UNKNOWNS], side[2] = { 0 }, slope[2][UNKNOWNS] = { { 0 } };
+        memcpy(at, x, sizeof at);
+        for (int k = 0; k < 2; k++) {
+            at[i] = x[i] + (k ? 0.5 : -0.5);
+            db_unknowns_add_priors(&u, at, &side[k], slope[k], NULL);
+        }
+        assert_true(fabs(side[1] - side[0] - gradient[i]) < 1e-9 * (1 + fabs(gradient[i])));
+        for (size_t k = 0; k < UNKNOWNS; k++)
+            assert_true(fabs(0.5 * (slope[1][k] - slope[0][k]) - normal[i * UNKNOWNS + k]) < 1e-9);
+    }
+    db_unknowns_clear(&u);
+    return loss;
+}
+
+static double square_of(double x) { return x * x; }
+
+static void some_values(const db_shots *all, double *x) {
+    for (size_t i = 0; i < UNKNOWNS; i++) x[i] = all->common.start[i] + sin((double)(i * i));
+}
+
+static void smoothness_compares_a_point_with_its_neighbours(void **state) {
+    (void)state;
+    double x[UNKNOWNS], sum = 0;
+    db_shots *const all = shots_with_curves();
+    all->settings.curves.smoothness = 0.7;
+    some_values(all, x);
+    for (int curve = 0; curve < 2; curve++)
+        for (int i = 1; i < POINTS - 1; i++) {
+            const double *const y = x + 1 + curve * POINTS;
+            sum += square_of((y[i] - 0.5 * (y[i - 1] + y[i + 1])) / 0.7);
+        }
+    assert_true(fabs(priors_at(all, x) - sum) < 1e-9 * sum);
+    let_go(all);
+}
+
+static void wings_stay_near_the_start(void **state) {
+    (void)state;
+    double x[UNKNOWNS], sum = 0;
+    db_shots *const all = shots_with_curves();
+    all->settings.curves.wings[0] = 6;
+    all->settings.curves.wings[1] = 0.3;
+    some_values(all, x);
+    for (size_t i = 0; i < VALUES; i++)
+        if (i % POINTS < 2 || i % POINTS >= POINTS - 2)
+            sum += square_of((x[1 + i] - all->common.start[1 + i]) / 0.3);
+    assert_true(fabs(priors_at(all, x) - sum) < 1e-9 * sum);
+    let_go(all);
+}
+
+/* What a change of f'', between points by straight lines and to 0 one step beyond the ends, asks of f': the
+ * principal value by midpoints on both sides of the pole. */
+static double asked_of_first(const double *change, double at) {
+    const double fine = 1e-3;
+    double sum = 0;
+    for (double away = 0.5 * fine; away < step * (POINTS + 2); away += fine)
+        for (int side = -1; side <= 1; side += 2) {
+            const double x = at + side * away, place = (x - first) / step;
+            const int low = (int)floor(place);
+            const double part = place - low;
+            double value = 0;
+            if (low >= 0 && low < POINTS) value += (1 - part) * change[low];
+            if (low >= -1 && low < POINTS - 1) value += part * change[low + 1];
+            sum += x * value / (at * at - x * x);
+        }
+    return 2 / 3.14159265358979323846 * fine * sum;
+}
+
+static void f_prime_follows_f_second(void **state) {
+    (void)state;
+    double x[UNKNOWNS], change[POINTS], sum = 0;
+    db_shots *const all = shots_with_curves();
+    all->settings.curves.kramers_kronig = 0.4;
+    some_values(all, x);
+    for (int i = 0; i < POINTS; i++)
+        change[i] = x[1 + POINTS + i] - all->common.start[1 + POINTS + i];
+    for (int i = 0; i < POINTS; i++) {
+        const double asked = asked_of_first(change, first + step * i);
+        sum += square_of((x[1 + i] - all->common.start[1 + i] - asked) / 0.4);
+    }
+    assert_true(fabs(priors_at(all, x) - sum) < 1e-3 * sum);
+    for (int i = 0; i < POINTS; i++)
+        x[1 + i] = all->common.start[1 + i] + asked_of_first(change, first + step * i);
+    assert_true(priors_at(all, x) < 1e-4); /* what belongs together costs nothing */
+    let_go(all);
+}
+
+static void no_curves_no_priors(void **state) {
+    (void)state;
+    double x[UNKNOWNS];
+    db_shots *const all = shots_with_curves();
+    all->settings.curves.smoothness = 1;
+    some_values(all, x);
+    index_of[UNKNOWNS - 1] = 0; /* a stage that leaves a value of the curve */
+    assert_true(fabs(priors_at(all, x)) <= 0);
+    let_go(all);
+}
+
+/* An edge of a step, and its error by independent errors of all f''. */
+static void an_edge_is_half_of_the_step(void **state) {
+    (void)state;
+    db_shots *const all = shots_with_curves();
+    db_fit_estimates estimates = { .memory = NULL };
+    db_found_curves found;
+    const double second[POINTS] = { 0.5, 0.5, 0.7, 0.4, 1.5, 3.5, 4.4, 3.9, 4.1 };
+    all->settings.curves.wings[0] = 6;
+    assert_int_equal(db_estimates_make(context, &all->settings, &estimates), DB_OK);
+    for (size_t i = 0; i < UNKNOWNS; i++) {
+        estimates.list[i].value = i > POINTS ? second[i - 1 - POINTS] : -4;
+        estimates.list[i].error = 0.1 + 0.01 * (double)i;
+    }
+    assert_int_equal(
+        db_curves_found(context, "A/FES.1:FE1=table", &all->settings, &estimates, &found), DB_OK);
+    assert_int_equal(found.count, 1);
+    assert_string_equal(found.kind[0].name, "A/FES.1:FE1");
+    const double level = 0.25 * (0.5 + 0.5 + 3.9 + 4.1);
+    assert_true(fabs(found.kind[0].edge - (first + 4 * step + step * (level - 1.5) / 2)) < 1e-9);
+    double variance = 0;
+    for (int i = 0; i < POINTS; i++) { /* by differences */
+        double moved[2];
+        for (int k = 0; k < 2; k++) {
+            double y[POINTS];
+            memcpy(y, second, sizeof y);
+            y[i] += k ? 1e-6 : -1e-6;
+            const double half = 0.25 * (y[0] + y[1] + y[7] + y[8]);
+            moved[k] = step * (half - y[4]) / (y[5] - y[4]);
+        }
+        variance += square_of((moved[1] - moved[0]) / 2e-6 * (0.1 + 0.01 * (1 + POINTS + i)));
+    }
+    assert_true(fabs(found.kind[0].edge_error - sqrt(variance)) < 1e-6);
+    db_found_curves_clear(&found);
+    for (size_t i = 0; i < UNKNOWNS; i++) estimates.list[i].value = 1; /* no step */
+    assert_int_equal(db_curves_found(context, "FE=table", &all->settings, &estimates, &found),
+                     DB_OK);
+    assert_true(isnan(found.kind[0].edge));
+    db_found_curves_clear(&found);
+    free(estimates.memory);
+    let_go(all);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(smoothness_compares_a_point_with_its_neighbours),
+        cmocka_unit_test(wings_stay_near_the_start),
+        cmocka_unit_test(f_prime_follows_f_second),
+        cmocka_unit_test(no_curves_no_priors),
+        cmocka_unit_test(an_edge_is_half_of_the_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
