@@ -339,16 +339,12 @@ static db_status place_image(view_run *r) {
 
 static db_status find_spots(view_run *r) {
     db_fit_settings *const settings = &r->config.settings;
-    db_strong_pixels strong;
     if (r->session.settings.view.no_observed) return DB_OK;
     settings->strong_sigma = r->session.settings.view.strong;
     settings->gain = r->image.gain;
     settings->readout_noise = r->image.readout_noise;
-    db_status status = db_strong_pixels_find(r->session.context, &r->image, settings, &strong);
-    if (status == DB_OK) {
-        status = db_observed_spots_find(r->session.context, &r->image, &strong, &r->observed);
-        db_strong_pixels_clear(&strong);
-    }
+    const db_status status =
+        db_observed_spots_of_image(r->session.context, &r->image, settings, &r->observed);
     if (status != DB_OK) return complain(r, status);
     r->view.observed = &r->observed;
     return DB_OK;

@@ -69,6 +69,15 @@ db_status db_observed_spots_find(db_context *context, const db_measured_image *i
     return db_fail_memory(context, "the spots of the image");
 }
 
+db_status db_observed_spots_of_image(db_context *context, const db_measured_image *image,
+                                     const db_fit_settings *settings, db_observed_spots *spots) {
+    db_strong_pixels strong;
+    DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
+    const db_status status = db_observed_spots_find(context, image, &strong, spots);
+    db_strong_pixels_clear(&strong);
+    return status;
+}
+
 static int stronger_first(const void *a, const void *b) {
     const double x = ((const db_observed_spot *)a)->counts,
                  y = ((const db_observed_spot *)b)->counts;

@@ -22,6 +22,10 @@ typedef struct db_observed_spots {
 db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
                                  const db_strong_pixels *strong, db_observed_spots *spots);
 
+/* The same of an image whose strong pixels nobody has found. */
+db_status db_observed_spots_of_image(db_context *context, const db_measured_image *image,
+                                     const db_fit_settings *settings, db_observed_spots *spots);
+
 /* The same, but a group that has several summits is as many spots. */
 db_status db_observed_spots_divide(db_context *context, const db_measured_image *image,
                                    const db_strong_pixels *strong, const db_fit_settings *settings,

@@ -26,6 +26,11 @@ static inline int db_compare_hkl(const int a[3], const int b[3]) {
     return 0;
 }
 
+/* The same of two db_fit_spot, for qsort. */
+static inline int db_spots_by_hkl(const void *a, const void *b) {
+    return db_compare_hkl(((const db_fit_spot *)a)->hkl, ((const db_fit_spot *)b)->hkl);
+}
+
 typedef struct db_prediction {
     size_t count;
     db_reflection *reflection; /* owned */

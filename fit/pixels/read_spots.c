@@ -220,12 +220,6 @@ static db_status read_stream(db_context *context, const char *path,
     return status;
 }
 
-static int by_hkl(const void *a, const void *b) {
-    const db_fit_spot *const x = a;
-    const db_fit_spot *const y = b;
-    return db_compare_hkl(x->hkl, y->hkl);
-}
-
 static db_status read_content(db_context *context, const char *path,
                               const db_expt_selection *selection, const char *identifier,
                               db_fit_spots *spots) {
@@ -252,7 +246,7 @@ static db_status read_spots(db_context *context, const char *path, db_fit_listin
     if (status != DB_OK)
         db_fit_spots_clear(spots);
     else if (listing == DB_FIT_LISTED_BY_INDEX)
-        qsort(spots->spot, spots->count, sizeof *spots->spot, by_hkl);
+        qsort(spots->spot, spots->count, sizeof *spots->spot, db_spots_by_hkl);
     return status;
 }
 

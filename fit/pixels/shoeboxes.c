@@ -142,19 +142,13 @@ static int prediction_order(const void *a, const void *b) {
     return x->reflection < y->reflection ? -1 : x->reflection > y->reflection;
 }
 
-static int by_hkl(const void *a, const void *b) {
-    const db_fit_spot *const x = a;
-    const db_fit_spot *const y = b;
-    return db_compare_hkl(x->hkl, y->hkl);
-}
-
 /* Whether the reflection is in the list, or within half a box of a spot in it. */
 static int is_listed(const db_fit_spots *list, const db_reflection *reflection, int half_width) {
     if (list->listing == DB_FIT_LISTED_BY_INDEX) {
         const db_fit_spot key = { .hkl = { reflection->hkl[0], reflection->hkl[1],
                                            reflection->hkl[2] } };
         return list->count &&
-               bsearch(&key, list->spot, list->count, sizeof *list->spot, by_hkl) != NULL;
+               bsearch(&key, list->spot, list->count, sizeof *list->spot, db_spots_by_hkl) != NULL;
     }
     for (size_t i = 0; i < list->count; i++) {
         const db_fit_spot *const s = &list->spot[i];

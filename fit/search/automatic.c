@@ -117,14 +117,10 @@ static db_status take_spots(db_context *context, const db_experiment *experiment
 static db_status spot_widths_measure(db_context *context, const db_experiment *experiment,
                                      const db_measured_image *image,
                                      const db_fit_settings *settings, spot_widths *widths) {
-    db_strong_pixels strong;
     db_observed_spots spots;
     memset(widths, 0, sizeof *widths);
-    DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
-    db_status status = db_observed_spots_find(context, image, &strong, &spots);
-    db_strong_pixels_clear(&strong);
-    DB_TRY(status);
-    status = take_spots(context, experiment, &spots, widths);
+    DB_TRY(db_observed_spots_of_image(context, image, settings, &spots));
+    const db_status status = take_spots(context, experiment, &spots, widths);
     db_observed_spots_clear(&spots);
     return status;
 }

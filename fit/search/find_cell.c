@@ -188,17 +188,13 @@ static db_status append_spots(db_context *context, const db_search_spots *more,
 db_status db_fit_cell_spots_add(db_context *context, const db_measured_image *image,
                                 const db_fit_settings *settings, const db_experiment *experiment,
                                 db_fit_cell_spots **spots) {
-    db_strong_pixels strong;
     db_observed_spots seen;
     db_search_spots list = { 0, NULL };
     DB_TRY(db_fit_check_data(context, experiment, image, settings));
     if (!*spots) *spots = calloc(1, sizeof **spots);
     if (!*spots) return db_fail_memory(context, "the spots of the search for a cell");
-    DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
-    db_status status = db_observed_spots_find(context, image, &strong, &seen);
-    db_strong_pixels_clear(&strong);
-    DB_TRY(status);
-    status = db_search_spots_list(context, experiment, settings, &seen, &list);
+    DB_TRY(db_observed_spots_of_image(context, image, settings, &seen));
+    db_status status = db_search_spots_list(context, experiment, settings, &seen, &list);
     turn_back(experiment, &list);
     if (status == DB_OK) status = append_spots(context, &list, &(*spots)->list);
     (*spots)->images++;

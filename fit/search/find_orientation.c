@@ -339,17 +339,13 @@ db_status db_find_other_lattice(db_context *context, const db_experiment *model,
 db_status db_fit_find_lattices(db_context *context, const db_measured_image *image,
                                const db_fit_settings *settings, const db_experiment *experiment,
                                size_t most, db_fit_lattice *lattices, size_t *count) {
-    db_strong_pixels strong;
     db_observed_spots seen;
     *count = 0;
     memset(lattices, 0, most * sizeof *lattices);
     DB_TRY(db_fit_check_data(context, experiment, image, settings));
-    DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
-    db_status status = db_observed_spots_find(context, image, &strong, &seen);
-    db_strong_pixels_clear(&strong);
-    DB_TRY(status);
+    DB_TRY(db_observed_spots_of_image(context, image, settings, &seen));
     series s = { .experiment = experiment, .lattice = lattices, .effort = 1 };
-    status = search_in(context, settings, &seen, most, &s);
+    const db_status status = search_in(context, settings, &seen, most, &s);
     *count = s.count;
     db_observed_spots_clear(&seen);
     return status;

@@ -77,12 +77,6 @@ db_status db_shown_pass_on(db_shots *all) {
     return status;
 }
 
-static int by_hkl(const void *a, const void *b) {
-    const db_fit_spot *const x = a;
-    const db_fit_spot *const y = b;
-    return db_compare_hkl(x->hkl, y->hkl);
-}
-
 static int by_indices(const void *a, const void *b) { return db_compare_hkl(a, b); }
 
 static size_t count_different(const db_shots *all, const db_shown *shown, int (*list)[3]) {
@@ -142,7 +136,7 @@ db_status db_series_parts_of(const db_shots *all, db_context *context, size_t sh
         for (size_t k = 0; k < shown->count; k++)
             memcpy(parts->spot[parts->count++].hkl, shown->hkl[k], sizeof *shown->hkl);
     }
-    if (parts->count) qsort(parts->spot, parts->count, sizeof *parts->spot, by_hkl);
+    if (parts->count) qsort(parts->spot, parts->count, sizeof *parts->spot, db_spots_by_hkl);
     for (size_t i = 0; i < parts->count; i++)
         if (!kept || db_compare_hkl(parts->spot[i].hkl, parts->spot[kept - 1].hkl) != 0)
             parts->spot[kept++] = parts->spot[i];
