@@ -94,21 +94,49 @@ static void weigh_means(const noise_chain *c, int slow, const uint32_t *fast, in
     for (int i = 0; i < count; i++) mean[i] *= 1 + c->calibration * normal[i];
 }
 
+/* noise_poisson_search of a block, as far as the first steps go. */
+typedef struct block_search {
+    double mean[NOISE_BLOCK]; /* 0 where another way is taken */
+    double rest[NOISE_BLOCK], p[NOISE_BLOCK], k[NOISE_BLOCK];
+} block_search;
+
+enum { FIRST_STEPS = 4 };
+
+static void search_first(block_search *b, int count) {
+    for (int i = 0; i < count; i++) b->p[i] = portable_exp(-b->mean[i]);
+    for (int i = 0; i < count; i++) {
+        double rest = b->rest[i], p = b->p[i], k = 0;
+        for (int step = 1; step <= FIRST_STEPS; step++) { /* who goes on has taken all before */
+            const int on = rest > p;
+            const double next = p * (b->mean[i] / step);
+            rest -= on ? p : 0;
+            k += on ? 1 : 0;
+            p = on ? next : p;
+        }
+        b->rest[i] = rest;
+        b->p[i] = p;
+        b->k[i] = k;
+    }
+}
+
 /* noise_photons of some pixels of means above 0. */
 static void draw_photons(const noise_chain *c, int slow, const uint32_t *fast, int count,
                          double *mean, double *photons) {
     const row_stream s = { c->seed, NOISE_STREAM_PHOTONS, c->panel, (uint32_t)slow };
-    double empty[NOISE_BLOCK];
     block_pairs pairs;
+    block_search b;
     if (c->calibration > 0) weigh_means(c, slow, fast, count, mean);
     draw_pairs(&s, 0, fast, count, &pairs);
     for (int i = 0; i < count; i++) {
-        const double few = mean[i] < DB_NOISE_POISSON_INVERSION ? mean[i] : 0;
-        empty[i] = portable_exp(-(few > 0 ? few : 0));
+        b.mean[i] = mean[i] > 0 && mean[i] < DB_NOISE_POISSON_INVERSION ? mean[i] : 0;
+        b.rest[i] = pairs.first[i];
     }
+    search_first(&b, count);
     for (int i = 0; i < count; i++) {
-        if (mean[i] > 0 && mean[i] < DB_NOISE_POISSON_INVERSION) {
-            photons[i] = noise_poisson_by_inversion(pairs.first[i], mean[i], empty[i]);
+        if (b.mean[i] > 0) {
+            photons[i] = b.rest[i] > b.p[i]
+                             ? noise_poisson_search(b.rest[i], mean[i], b.p[i], FIRST_STEPS)
+                             : b.k[i];
             continue;
         }
         noise_stream alone = noise_stream_at(s.seed, s.stream, s.panel, fast[i], s.slow);

@@ -45,10 +45,9 @@ AD_PORTABLE_FN double noise_poisson_log_probability(double k, double mean) {
            noise_deviance(k, mean);
 }
 
-/* Of a uniform deviate; mean below DB_NOISE_POISSON_INVERSION, empty: exp(-mean). */
-AD_PORTABLE_FN double noise_poisson_by_inversion(double uniform, double mean, double empty) {
-    double rest = uniform, p = empty;
-    int k = 0;
+/* By inversion, mean below DB_NOISE_POISSON_INVERSION: goes on from k photons, of probability p, with what is left of
+ * a uniform deviate without the probabilities of fewer. */
+AD_PORTABLE_FN double noise_poisson_search(double rest, double mean, double p, int k) {
     /* The last of 200 terms is below 1e-110. */
     while (rest > p && k < 200) {
         rest -= p;
@@ -109,7 +108,7 @@ AD_PORTABLE_FN double noise_poisson(noise_stream *s, double mean) {
     if (mean < DB_NOISE_POISSON_INVERSION) {
         const double uniform = noise_next_pair(s).first;
         if (uniform < 1 - 1e-15 - mean) return 0; /* below exp(-mean), whatever its rounding */
-        return noise_poisson_by_inversion(uniform, mean, portable_exp(-mean));
+        return noise_poisson_search(uniform, mean, portable_exp(-mean), 0);
     }
     if (mean <= DB_NOISE_POISSON_REJECTION) return noise_poisson_by_rejection(s, mean);
     return floor(mean + sqrt(mean) * noise_normal(s) + 0.5);
