@@ -274,13 +274,17 @@ class Rendering:
             own = abs(by_factors).max(-1) / self.factor_scale()
             size = numpy.maximum(size.reshape(*own.shape, -1).max(-1, initial=0), own)
         h = numpy.where(size > 0, _STEP / numpy.where(size > 0, size, 1), 1.0)
+        failed: errors.Error = errors.UnsupportedError("second derivatives of images: differences of first derivatives do not "
+                                                       "settle, so the image is not smooth there")
         for _ in range(_TRIES):
-            one, two = (self._central(first, values, factors, direction, by_factors, n * h) for n in (1, 2))
-            if all(_agree(a, b, at, size.max(initial=0)) for (a, at), (b, _) in zip(one, two) if a is not None):
-                return [None if a is None else a + (a - b) / 3 for (a, _), (b, _) in zip(one, two)]
+            try:
+                one, two = (self._central(first, values, factors, direction, by_factors, n * h) for n in (1, 2))
+                if all(_agree(a, b, at, size.max(initial=0)) for (a, at), (b, _) in zip(one, two) if a is not None):
+                    return [None if a is None else a + (a - b) / 3 for (a, _), (b, _) in zip(one, two)]
+            except errors.InputError as error:  # a step beyond what parameters may be
+                failed = error
             h = h / 8
-        raise errors.UnsupportedError("second derivatives of images: differences of first derivatives do not settle, so the image is "
-                                      "not smooth there")
+        raise failed
 
     def _central(self, first, values, factors, direction, by_factors, h):
         """Central differences with steps h, of each row of values, and what they are of; None where that is None."""

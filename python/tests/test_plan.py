@@ -423,6 +423,15 @@ class SecondDerivatives(unittest.TestCase):
         self.assertLess(abs(found[0][0] / own.scales()[1] / 1e4 - 1), 1e-6)
         self.assertGreater(asked[0] / asked[-1], -70)
         self.assertEqual(len(asked), 12)
+        def limited(values, factors):  # and until parameters can be such
+            if abs(values[1] - own.start()[1]) > 1e-5 * own.scales()[1]:
+                raise dualbragg.InputError("beyond its range")
+            return [values ** 2]
+
+        found = own.difference(limited, own.start(), None, own.scales(), None)
+        numpy.testing.assert_allclose(found[0], 2 * own.start() * own.scales(), rtol=1e-7)
+        with self.assertRaisesRegex(dualbragg.InputError, "beyond its range"):
+            own.difference(limited, own.start() + own.scales(), None, own.scales(), None)
         random = numpy.random.default_rng(1)
         with self.assertRaisesRegex(dualbragg.UnsupportedError, "not smooth"):
             own.difference(lambda v, f: [random.normal(size=3)], own.start(), None, own.scales(), None)
