@@ -161,6 +161,20 @@ static json_t *model(db_document *d, const void *of) {
                       : json_null();
 }
 
+#define OF db_fit_curves
+static const db_json_field prior_rows[] = { VALUE(smoothness, "electrons", ""),
+                                            VALUE(kramers_kronig, "electrons", "") };
+static TABLE(prior_fields, prior_rows);
+#undef OF
+
+static int has_curves(const void *of) {
+    return ((const db_fit_shots_result *)of)->curves.points[2] > 0;
+}
+
+static json_t *curve_priors(db_document *d, const void *of) {
+    return db_json_object(d, &prior_fields, &((const db_fit_shots_result *)of)->curves);
+}
+
 #define OF db_fit_shots_result
 static const db_json_field run_rows[] = {
     MADE("schema", db_make_schema, "integer", NULL, "",
@@ -213,6 +227,9 @@ static const db_json_field list_rows[] = {
             "rotation series: free intensities may be used: light_part is 2/3 or more"),
     MADE_IF(db_has_intensities, "intensities", db_make_intensities, "object", &db_intensity_fields,
             "", "intensities that all shots share (`intensity: joint`)"),
+    MADE_IF(has_curves, "curve_priors", curve_priors, "object", &prior_fields, "",
+            "standard deviations of their priors, as given or as cross validation of the shots has "
+            "chosen; 0: none"),
     MADE("curves", db_make_curves, "list", &db_curve_fields, "",
          "refined curves of f' and f'' (`curves.energies`); their points are `parameters`, too"),
 };

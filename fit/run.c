@@ -426,6 +426,7 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     if (rank == 0) sum = add_up(all);
     DB_TRY(db_team_broadcast(&all->team, all->context, &sum, sizeof sum));
     result->used = all->used;
+    result->curves = all->settings.curves;
     result->pixels = sum.pixels;
     result->shoeboxes = sum.shoeboxes;
     for (int k = 0; k < 2; k++) result->chi2_reduced[k] = sum.chi2[k] / sum.degrees;

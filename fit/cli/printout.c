@@ -498,11 +498,20 @@ static void say_curve(db_fit_log *log, const db_found_curve *c) {
     }
 }
 
+static const char *chosen_or_given(double given) {
+    return isnan(given) ? " (by cross validation)" : "";
+}
+
 static void say_curves(db_fit_log *log, const db_fit_config *config, const db_fit_shots_result *r) {
     db_found_curves found;
     const db_status status =
         db_curves_found(NULL, config->sites, &config->settings, &r->estimates, &found);
     for (size_t k = 0; k < found.count && status == DB_OK; k++) say_curve(log, &found.kind[k]);
+    if (found.count)
+        db_fit_say(log, "  Priors (electrons): smoothness %g%s, kramers_kronig %g%s\n",
+                   r->curves.smoothness, chosen_or_given(config->settings.curves.smoothness),
+                   r->curves.kramers_kronig,
+                   chosen_or_given(config->settings.curves.kramers_kronig));
     db_found_curves_clear(&found);
 }
 

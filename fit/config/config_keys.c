@@ -57,6 +57,7 @@ static const char *const targets[] = {
 static const char *const pixel_choices[] = { "all", "shoeboxes", NULL };
 static const char *const backgrounds[] = { "plane", "constant", "fixed", "smooth", "none", NULL };
 
+#define BY_SHOTS "chosen by cross validation: what most shots say of the others"
 #define FROM_HEADER "from the image header"
 #define THAT_OF_CONVENTION "of the convention (other axes: custom only)"
 
@@ -349,9 +350,9 @@ static const db_config_key curves_keys[] = {
         "[7090, 7150, 31]",
         "first and last photon energy (eV), and number of points between which curves are straight lines: f' and f'' at "
         "all points are refined"),
-    NUMBERS("smoothness", 1, IN_CONFIG(settings.curves.smoothness), (NOT_NEGATIVE), "electrons", NULL, NULL,
+    NUMBERS("smoothness", 1, IN_CONFIG(settings.curves.smoothness), (NOT_NEGATIVE), "electrons", BY_SHOTS, "1",
         "prior: standard deviation of the difference between a point and the mean of its neighbours; 0: none"),
-    NUMBERS("kramers_kronig", 1, IN_CONFIG(settings.curves.kramers_kronig), (NOT_NEGATIVE), "electrons", NULL, NULL,
+    NUMBERS("kramers_kronig", 1, IN_CONFIG(settings.curves.kramers_kronig), (NOT_NEGATIVE), "electrons", BY_SHOTS, "0.4",
         "prior: standard deviation of f' from what f'' asks for by the relation of Kramers and Kronig, beyond the energies "
         "with the curve of the start; 0: none"),
     NUMBERS("wings", 2, IN_CONFIG(settings.curves.wings), (NOT_NEGATIVE), "eV, electrons", NULL, NULL,

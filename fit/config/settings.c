@@ -20,7 +20,8 @@ void db_fit_settings_init(db_fit_settings *settings) {
     settings->target = DB_FIT_WEIGHTED;
     settings->huber_limit = 3;
     settings->student_freedom = 4;
-    settings->curves.points[0] = NAN;
+    settings->curves.points[0] = settings->curves.smoothness = settings->curves.kramers_kronig =
+        NAN;
     settings->background = DB_FIT_BACKGROUND_PLANE;
     settings->gain = 1;
     settings->shoebox_half_width = 0;

@@ -3,6 +3,7 @@
 #include "fit/shots/curves.h"
 
 #include "base/context_internal.h"
+#include "loss/eliminate.h"
 
 #include <dualbragg/expert/site_curves.h>
 
@@ -45,7 +46,7 @@ static db_status smooth(const curve_priors *p, int curve) {
         add_value(p, curve, i, 1, 0);
         add_value(p, curve, i - 1, -0.5, 0);
         add_value(p, curve, i + 1, -0.5, 0);
-        DB_TRY(restrain(p, p->curves->smoothness));
+        DB_TRY(restrain(p, isnan(p->curves->smoothness) ? 1 : p->curves->smoothness));
     }
     return DB_OK;
 }
@@ -73,7 +74,7 @@ static db_status relate(const curve_priors *p, int kind) {
             add_value(p, 2 * kind + 1, j,
                       -db_kramers_kronig(energy, hat, 3, energy_of(p->curves, (long)i)), 1);
         }
-        DB_TRY(restrain(p, p->curves->kramers_kronig));
+        DB_TRY(restrain(p, isnan(p->curves->kramers_kronig) ? 0.4 : p->curves->kramers_kronig));
     }
     return DB_OK;
 }
@@ -101,6 +102,112 @@ static db_status restrain_all(const curve_priors *p, int kinds) {
     }
     for (int kind = 0; kind < kinds; kind++) DB_TRY(relate(p, kind));
     return DB_OK;
+}
+
+/* Standard deviations among which cross validation chooses (electrons). */
+static const double smoothness_choices[] = { 0.25, 0.5, 1, 2, 4, 8 };
+static const double kramers_kronig_choices[] = { 0.1, 0.2, 0.4, 0.8, 1.6 };
+
+/* One equation of all shots but a fold, and that of the fold (db_schur_sums_size each). */
+typedef struct held_out {
+    size_t count;
+    double *gradient, *normal; /* of the others, with priors: eliminated in place */
+    double *step, *own_gradient, *own_normal;
+} held_out;
+
+/* Adds sums of shots to a gradient and a normal matrix. */
+static void add_fold(size_t n, const double *sums, double *gradient, double *normal) {
+    for (size_t i = 0, at = 1 + n; i < n; i++) {
+        gradient[i] += sums[1 + i];
+        for (size_t k = 0; k <= i; k++, at++) {
+            normal[i * n + k] += sums[at];
+            if (k < i) normal[k * n + i] += sums[at];
+        }
+    }
+}
+
+/* What the shots of a fold lose by the step that all others and the priors ask for. */
+static double loss_of_fold(const db_unknowns *u, const double *x, const double *folds, size_t size,
+                           size_t fold, const held_out *h) {
+    const size_t n = h->count;
+    double loss = 0;
+    memset(h->gradient, 0, n * sizeof *h->gradient);
+    memset(h->normal, 0, n * n * sizeof *h->normal);
+    memset(h->own_gradient, 0, n * sizeof *h->own_gradient);
+    memset(h->own_normal, 0, n * n * sizeof *h->own_normal);
+    for (size_t f = 0; f < DB_CURVE_FOLDS; f++)
+        if (f == fold)
+            add_fold(n, folds + f * size, h->own_gradient, h->own_normal);
+        else
+            add_fold(n, folds + f * size, h->gradient, h->normal);
+    db_unknowns_add_priors(u, x, &loss, h->gradient, h->normal);
+    (void)db_eliminate(n, 0, h->gradient, h->normal, n);
+    for (size_t i = 0; i < n; i++)
+        h->step[i] = db_eliminated_step(h->normal + i * n, i, h->gradient[i], h->step);
+    loss = 0;
+    for (size_t i = 0; i < n; i++) {
+        loss += h->step[i] * h->own_gradient[i];
+        for (size_t k = 0; k < n; k++) loss += h->step[i] * h->own_normal[i * n + k] * h->step[k];
+    }
+    return loss;
+}
+
+int db_curves_are_open(const db_shots *all, int stage) {
+    const db_fit_settings *const s = &all->settings;
+    int refined = 0;
+    for (size_t i = 0; i < all->parameters; i++)
+        refined |= db_fit_parameter_is_of_curve(&s->parameters[i]) &&
+                   db_fit_parameter_in_stage(&s->parameters[i], (size_t)stage);
+    return refined && (isnan(s->curves.smoothness) || isnan(s->curves.kramers_kronig)) &&
+           stage + 1 == (int)s->stage_count && !all->options->series;
+}
+
+static int make_room(size_t n, held_out *h) {
+    *h = (held_out){ .count = n, .gradient = malloc((3 * n + 2 * n * n + 1) * sizeof(double)) };
+    h->step = h->gradient + n;
+    h->own_gradient = h->step + n;
+    h->normal = h->own_gradient + n;
+    h->own_normal = h->normal + n * n;
+    return h->gradient != NULL;
+}
+
+/* Of priors of these strengths: what all folds lose, each by the others. */
+static db_status loss_of_priors(db_shots *all, const size_t *index, size_t n, const double *x,
+                                const double *folds, const held_out *h, double *loss) {
+    db_unknowns u;
+    *loss = 0;
+    DB_TRY(db_unknowns_make(all->context, &all->settings, index, n, &u));
+    const db_status status = db_curves_restrain(all, &u);
+    for (size_t fold = 0; fold < DB_CURVE_FOLDS && status == DB_OK; fold++)
+        *loss += loss_of_fold(&u, x, folds, db_schur_sums_size(n), fold, h);
+    db_unknowns_clear(&u);
+    return status;
+}
+
+db_status db_curves_choose(db_shots *all, const size_t *index, size_t n, const double *x,
+                           const double *folds) {
+    db_fit_curves *const curves = &all->settings.curves;
+    const int smooth_is_open = isnan(curves->smoothness),
+              relation_is_open = isnan(curves->kramers_kronig);
+    const size_t smooth_count = sizeof smoothness_choices / sizeof *smoothness_choices,
+                 relation_count = sizeof kramers_kronig_choices / sizeof *kramers_kronig_choices;
+    db_fit_curves best = *curves;
+    double least = INFINITY, loss;
+    held_out h;
+    db_status status =
+        make_room(n, &h) ? DB_OK : db_fail_memory(all->context, "cross validation of curves");
+    for (size_t i = 0; i < (smooth_is_open ? smooth_count : 1); i++)
+        for (size_t k = 0; k < (relation_is_open ? relation_count : 1) && status == DB_OK; k++) {
+            if (smooth_is_open) curves->smoothness = smoothness_choices[i];
+            if (relation_is_open) curves->kramers_kronig = kramers_kronig_choices[k];
+            status = loss_of_priors(all, index, n, x, folds, &h, &loss);
+            if (status != DB_OK || !(loss < least)) continue;
+            least = loss;
+            best = *curves;
+        }
+    *curves = best;
+    free(h.gradient);
+    return status;
 }
 
 db_status db_curves_restrain(const db_shots *all, db_unknowns *unknowns) {

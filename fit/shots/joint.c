@@ -139,18 +139,24 @@ static db_status fit_shot(joint *j, db_context *context, size_t shot, db_open_sh
     return status;
 }
 
+static db_status open_and_fit(joint *j, db_context *context, size_t shot, double *sum,
+                              int *opened) {
+    db_open_shot *const open = malloc(sizeof *open); /* large: stacks are small */
+    *opened = 0;
+    if (!open) return db_fail_memory(context, "a shot");
+    db_status status = db_open_shot_create(j->all, context, shot, j->stage, &j->links.order, open);
+    *opened = status == DB_OK;
+    if (*opened) status = fit_shot(j, context, shot, open, sum);
+    free(open);
+    return status;
+}
+
 static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, void *user,
                                double *sum) {
     joint *const j = user;
-    db_open_shot *const open = malloc(sizeof *open); /* large: stacks are small */
-    if (!open) return db_fail_memory(context, "a shot");
-    db_status status = db_open_shot_create(all, context, shot, j->stage, &j->links.order, open);
-    if (status != DB_OK) {
-        free(open);
-        return status;
-    }
-    status = fit_shot(j, context, shot, open, sum);
-    free(open);
+    int opened;
+    db_status status = open_and_fit(j, context, shot, sum, &opened);
+    if (!opened) return status;
     if (status == DB_ERROR_INPUT && j->search.started) { /* the step is the cause: it is rejected */
         sum[0] = INFINITY;
         status = DB_OK;
@@ -334,6 +340,46 @@ static db_status search_unknowns(joint *j, db_stage_result *end) {
     return DB_OK;
 }
 
+/* Into the sums of its fold; a shot that cannot be evaluated here has no say. */
+static db_status evaluate_in_fold(db_shots *all, db_context *context, size_t shot, void *user,
+                                  double *sum) {
+    joint *const j = user;
+    int opened;
+    (void)all;
+    const db_status status =
+        open_and_fit(j, context, shot, sum + (shot % DB_CURVE_FOLDS) * j->schur_size, &opened);
+    return opened && status == DB_ERROR_INPUT ? DB_OK : status;
+}
+
+/* Strengths of priors of curves that are open: a pass over the shots where the stage before has left them. A run
+ * that goes on chooses them again, before it takes up what it has evaluated. */
+static db_status choose_priors(joint *j) {
+    db_shots *const all = j->all;
+    const size_t n = j->links.unknowns;
+    if (!db_curves_are_open(all, j->stage)) return DB_OK;
+    j->schur_size = db_schur_sums_size(n);
+    size_t *const index = calloc(n + 1, sizeof *index);
+    double *const folds = malloc((DB_CURVE_FOLDS * j->schur_size + n + 1) * sizeof *folds);
+    db_status status =
+        index && folds ? DB_OK : db_fail_memory(all->context, "cross validation of curves");
+    status = db_workers_common_status(all, status);
+    if (status == DB_OK && index && folds) {
+        double *const value = folds + DB_CURVE_FOLDS * j->schur_size;
+        db_joint_links_index(&j->links, index);
+        for (size_t i = 0; i < n; i++) value[i] = all->common.value[index[i]];
+        j->at = j->value = value;
+        j->search.stage = &all->settings.stages[j->stage];
+        status = db_workers_sum(all, "cross validation", j->stage, evaluate_in_fold, j,
+                                DB_CURVE_FOLDS * j->schur_size, folds);
+        if (status == DB_OK)
+            status = db_workers_common_status(all, db_curves_choose(all, index, n, value, folds));
+        j->value = NULL;
+    }
+    free(index);
+    free(folds);
+    return status;
+}
+
 /* Goes on where the run was interrupted. */
 static db_status take_up(joint *j) {
     const db_stage_state state = state_of(j);
@@ -356,7 +402,8 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
     j->all = all;
     j->stage = stage;
     j->links = db_joint_links_make(all, stage);
-    status = take_up(j);
+    status = choose_priors(j);
+    if (status == DB_OK) status = take_up(j);
     if (status == DB_OK) status = db_workers_common_status(all, prepare_joint(j));
     if (status == DB_OK) status = begin_unknowns(j, j->value);
     if (status == DB_OK) status = search_unknowns(j, end);

@@ -118,11 +118,13 @@ typedef struct db_fit_joint {
  * points): priors. The values are parameters (db_parameter_site_curve). */
 typedef struct db_fit_curves {
     double points[3]; /**< first and last energy (eV), number of points; 0: no curves are refined */
-    double
-        smoothness; /**< electrons: standard deviation of a point from the mean of its neighbours; 0: none */
+    /** electrons: standard deviation of a point from the mean of its neighbours; 0: none; NAN: chosen by
+     * cross validation of the shots */
+    double smoothness;
     double wings[2]; /**< points this near to the ends (eV) stay near the start with this standard
                          deviation (electrons); 0: none */
-    /** electrons: standard deviation of f' from what f'' asks for (db_kramers_kronig); 0: none */
+    /** electrons: standard deviation of f' from what f'' asks for (db_kramers_kronig); 0: none; NAN: chosen
+     * likewise */
     double kramers_kronig;
 } db_fit_curves;
 

@@ -73,7 +73,7 @@ model: {geometry: given, cell: [28, 33, 24], spots: closed, mosaic_rms: 0.3, ove
 intensity: {hkl: f.pdb, model_resolution: 2.5, sites: "FES:FE1=start.tsv,FES:FE2=start.tsv"}
 data: {target: poisson, trusted: [-1, 60000]}
 refine: {misset_x: , misset_y: , misset_z: , cell_a: , cell_b: , cell_c: , Na: , Nb: , Nc: , scale: , beam_fast: , beam_slow: }
-curves: {energies: [7084, 7156, 13], kramers_kronig: 0.3, smoothness: 1.5, wings: [6, 0.3]}
+curves: {energies: [7084, 7156, 13], wings: [6, 0.3]} # other priors by cross validation
 END
 fit 0 curves.yaml --output found --no-report
 "$PYTHON" - << 'END' || fail "curves: $(cat found.log)"
@@ -94,6 +94,8 @@ for curve, name in zip(found["curves"], ("fe1", "fe2")):
 rms = numpy.sqrt(numpy.mean(numpy.square(pulls)))
 print(f"pulls {rms:.2f}, edges off by {edges[0]:.1f}, {edges[1]:.1f} errors")
 beam = {p["name"]: (p["refined"], p["error"]) for p in found["parameters"]}
+chosen = found["curve_priors"]
+assert 0.1 <= chosen["kramers_kronig"] <= 1.6 and 0.25 <= chosen["smoothness"] <= 8, chosen
 sys.exit(not (0.6 < rms < 1.3 and max(map(abs, edges)) < 3 and found["chi2_reduced"][1] < 1.05 and
               abs(beam["beam_fast"][0] - 50.5 * 0.32) < 5 * beam["beam_fast"][1]))
 END

@@ -153,6 +153,99 @@ static void no_curves_no_priors(void **state) {
     let_go(all);
 }
 
+/* x of matrix x = right, by elimination with pivots. */
+static void solve_plainly(size_t n, double *matrix, double *right) {
+    for (size_t c = 0; c < n; c++) {
+        size_t best = c;
+        for (size_t r = c; r < n; r++)
+            if (fabs(matrix[r * n + c]) > fabs(matrix[best * n + c])) best = r;
+        for (size_t k = 0; k < n; k++) {
+            const double kept = matrix[c * n + k];
+            matrix[c * n + k] = matrix[best * n + k];
+            matrix[best * n + k] = kept;
+        }
+        const double kept = right[c];
+        right[c] = right[best];
+        right[best] = kept;
+        for (size_t r = 0; r < n; r++) {
+            const double factor = matrix[r * n + c] / matrix[c * n + c];
+            for (size_t k = c; k < n && r != c; k++)
+                matrix[r * n + k] -= factor * matrix[c * n + k];
+            if (r != c) right[r] -= factor * right[c];
+        }
+    }
+    for (size_t c = 0; c < n; c++) right[c] /= matrix[c * n + c];
+}
+
+/* Each fold measures every unknown with an error of its own: m +- 1/sqrt(weight). */
+typedef struct measured_fold {
+    double value[UNKNOWNS], weight[UNKNOWNS];
+} measured_fold;
+
+/* What the folds lose, each by the others, with a prior for smoothness. */
+static double left_out_loss(const measured_fold *folds, double sigma) {
+    double loss = 0;
+    for (int f = 0; f < DB_CURVE_FOLDS; f++) {
+        double matrix[UNKNOWNS * UNKNOWNS] = { 0 }, x[UNKNOWNS] = { 0 };
+        for (int g = 0; g < DB_CURVE_FOLDS; g++)
+            for (size_t i = 0; i < UNKNOWNS && g != f; i++) {
+                matrix[i * UNKNOWNS + i] += folds[g].weight[i];
+                x[i] += folds[g].weight[i] * folds[g].value[i];
+            }
+        for (size_t curve = 0; curve < 2; curve++)
+            for (size_t i = 1; i < POINTS - 1; i++)
+                for (size_t a = 0; a < 3; a++)
+                    for (size_t b = 0; b < 3; b++) {
+                        const size_t first_of = 1 + curve * POINTS + i - 1;
+                        matrix[(first_of + a) * UNKNOWNS + first_of + b] +=
+                            (a == 1 ? 1 : -0.5) * (b == 1 ? 1 : -0.5) / (sigma * sigma);
+                    }
+        solve_plainly(UNKNOWNS, matrix, x);
+        for (size_t i = 0; i < UNKNOWNS; i++)
+            loss += folds[f].weight[i] * (square_of(x[i] - folds[f].value[i]) -
+                                          square_of(folds[f].value[i])); /* that of 0 is left out */
+    }
+    return loss;
+}
+
+/* Curves that are smooth, and then rough ones, by folds with the same noise. */
+static void folds_tell_how_smooth_curves_are(void **state) {
+    (void)state;
+    static const double sigmas[] = { 0.25, 0.5, 1, 2, 4, 8 };
+    double chosen[2];
+    for (int rough = 0; rough < 2; rough++) {
+        db_shots *const all = shots_with_curves();
+        const size_t size = db_schur_sums_size(UNKNOWNS);
+        double *const sums = calloc(DB_CURVE_FOLDS * size, sizeof *sums), x[UNKNOWNS] = { 0 };
+        measured_fold folds[DB_CURVE_FOLDS];
+        assert_non_null(sums);
+        index_of[UNKNOWNS - 1] = UNKNOWNS - 1;
+        for (size_t f = 0; f < DB_CURVE_FOLDS; f++)
+            for (size_t i = 0; i < UNKNOWNS; i++) {
+                const double noise =
+                    1.5 * sin(12.9898 * (double)(1 + i + UNKNOWNS * f) + (double)(i * i * f));
+                folds[f].value[i] = (rough ? (i % 2 ? 6 : -6) : 3 + 0.05 * (double)i) + noise;
+                folds[f].weight[i] = 0.5 + 0.1 * (double)((i + f) % 4);
+                sums[f * size + 1 + i] = -2 * folds[f].weight[i] * folds[f].value[i]; /* at 0 */
+                sums[f * size + 1 + UNKNOWNS + i * (i + 1) / 2 + i] = folds[f].weight[i];
+            }
+        all->settings.curves.smoothness = NAN;
+        all->settings.curves.kramers_kronig = 0;
+        assert_int_equal(db_curves_choose(all, index_of, UNKNOWNS, x, sums), DB_OK);
+        double least = INFINITY;
+        chosen[rough] = 0;
+        for (size_t k = 0; k < sizeof sigmas / sizeof *sigmas; k++) {
+            const double loss = left_out_loss(folds, sigmas[k]);
+            if (loss < least) chosen[rough] = sigmas[k];
+            least = fmin(least, loss);
+        }
+        assert_true(fabs(all->settings.curves.smoothness - chosen[rough]) < 1e-12);
+        free(sums);
+        let_go(all);
+    }
+    assert_true(chosen[0] <= 0.5 && chosen[1] >= 4);
+}
+
 /* An edge of a step, and its error by independent errors of all f''. */
 static void an_edge_is_half_of_the_step(void **state) {
     (void)state;
@@ -201,6 +294,7 @@ int main(void) {
         cmocka_unit_test(wings_stay_near_the_start),
         cmocka_unit_test(f_prime_follows_f_second),
         cmocka_unit_test(no_curves_no_priors),
+        cmocka_unit_test(folds_tell_how_smooth_curves_are),
         cmocka_unit_test(an_edge_is_half_of_the_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
