@@ -23,19 +23,34 @@ static processor ask_processor(void) {
 
 static int holds(unsigned word, unsigned bits) { return (word & bits) == bits; }
 
-int db_processor_has_avx2(void) {
-    const unsigned ymm = 0x6; /* with the lower halves */
-    const processor p = ask_processor();
-    return holds(p.kept, ymm) && holds(p.basic, bit_AVX | bit_FMA) && holds(p.extended, bit_AVX2);
+enum { ASKED = 1, AVX2 = 2, AVX512 = 4 };
+
+static int sets_of(const processor *p) {
+    const unsigned ymm = 0x6, zmm = 0xe6; /* with the lower halves; all of them, and masks */
+    if (!holds(p->kept, ymm) || !holds(p->basic, bit_AVX | bit_FMA) ||
+        !holds(p->extended, bit_AVX2))
+        return ASKED;
+    return holds(p->kept, zmm) && holds(p->extended, bit_AVX512F | bit_AVX512DQ | bit_AVX512VL |
+                                                         bit_AVX512BW | bit_AVX512CD)
+               ? ASKED | AVX2 | AVX512
+               : ASKED | AVX2;
 }
 
-int db_processor_has_avx512(void) {
-    const unsigned zmm = 0xe6; /* all of them, and masks */
+/* Asked once: a virtual machine takes some 10 us for each cpuid, and contexts are many. Threads that ask at the same time
+ * find the same. */
+static int known_sets(void) {
+    static int known;
+    int sets = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (sets) return sets;
     const processor p = ask_processor();
-    return db_processor_has_avx2() && holds(p.kept, zmm) &&
-           holds(p.extended,
-                 bit_AVX512F | bit_AVX512DQ | bit_AVX512VL | bit_AVX512BW | bit_AVX512CD);
+    sets = sets_of(&p);
+    __atomic_store_n(&known, sets, __ATOMIC_RELAXED);
+    return sets;
 }
+
+int db_processor_has_avx2(void) { return (known_sets() & AVX2) != 0; }
+
+int db_processor_has_avx512(void) { return (known_sets() & AVX512) != 0; }
 #else
 int db_processor_has_avx2(void) { return 0; }
 int db_processor_has_avx512(void) { return 0; }
