@@ -214,99 +214,161 @@ db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_ot
     return look_at_cells(context, e, NULL, other);
 }
 
-enum { MOVES = 5 }; /* turns about the axes of the laboratory (degree), shifts (pixels) */
+/* Turns about the axes of the laboratory (degree), shifts (pixels), parts by which a*, b*, c* become longer. */
+enum { TURNED = 3, SHIFTED = 5, MOVES = 8 };
+
+/* A model that is moved: its lattice, and by how much. */
+typedef struct mover {
+    double to_index[9];
+    double move[MOVES];
+    int moves; /* that it makes: the first of them */
+} mover;
 
 /* By which the coordinates of nodes change at a spot, for each move. */
-static void slopes_at(const db_evidence_spot *s, double slope[3][MOVES]) {
-    for (int m = 0; m < MOVES; m++) {
-        double axis[3] = { m == 0, m == 1, m == 2 }, across[3], at[3] = { m == 3, m == 4, 0 };
-        if (m < 3) {
-            db_cross(axis, s->q, across);
-            db_apply(s->offset, across, at);
-        }
-        for (int i = 0; i < 3; i++) slope[i][m] = at[i] * (m < 3 ? degree : 1);
+static void slopes_at(const db_evidence *e, const mover *m, const db_evidence_spot *s,
+                      double slope[3][MOVES]) {
+    double index[3];
+    db_apply(m->to_index, s->q, index);
+    for (int k = 0; k < m->moves; k++) {
+        double axis[3] = { k == 0, k == 1, k == 2 }, change[3], at[3] = { k == 3, k == 4, 0 };
+        if (k < TURNED) db_cross(axis, s->q, change);
+        for (int i = 0; i < 3 && k >= SHIFTED; i++)
+            change[i] = index[k - SHIFTED] * e->lattice[3 * i + k - SHIFTED];
+        if (k < TURNED || k >= SHIFTED) db_apply(s->offset, change, at);
+        for (int i = 0; i < 3; i++) slope[i][k] = at[i] * (k < TURNED ? degree : 1);
     }
 }
 
-static void move_spots(db_evidence *e, const double move[MOVES]) {
+/* Of lattices with one edge or all of them longer or shorter, the likeliest. room: two densities. */
+static void find_edges(const db_evidence *e, double *room, double longer[3]) {
+    enum { STEPS = 10, ALL = 3 };
+    const double step = 0.005; /* 5 % at most: a tenth of a row at the 20th node */
+    double least = 0;
+    memset(longer, 0, 3 * sizeof *longer);
+    for (int edge = 0; edge <= ALL; edge++)
+        for (int n = -STEPS; n <= STEPS; n++) {
+            double lattice[9], by[3];
+            for (int i = 0; i < 3; i++) by[i] = edge == ALL || edge == i ? n * step : 0;
+            for (int i = 0; i < 9; i++) lattice[i] = e->lattice[i] * (1 + by[i % 3]);
+            const double margin = n ? margin_over_lattice(e, lattice, DB_RIVAL_INSTEAD, room) : 0;
+            if (!(margin < least)) continue;
+            least = margin;
+            memcpy(longer, by, sizeof by);
+        }
+}
+
+/* Edges change in the lattice itself. */
+static int move_model(const db_evidence *from, mover *m, db_evidence *e) {
+    for (int i = 0; i < 9; i++) e->lattice[i] = from->lattice[i] * (1 + m->move[SHIFTED + i % 3]);
+    if (!db_invert(e->lattice, m->to_index)) return 0;
     for (size_t n = 0; n < e->count; n++) {
         double slope[3][MOVES];
-        slopes_at(&e->spot[n], slope);
+        slopes_at(e, m, &e->spot[n], slope);
         for (int i = 0; i < 3; i++) {
             e->spot[n].shifted[i] = 0;
-            for (int m = 0; m < MOVES; m++) e->spot[n].shifted[i] += slope[i][m] * move[m];
+            for (int k = 0; k < SHIFTED; k++) e->spot[n].shifted[i] += slope[i][k] * m->move[k];
         }
     }
+    return 1;
 }
 
 /* A step of least squares, in which spots count as they are likely to be of the lattice. */
-static void step_on(const db_evidence *e, int half, const double to_index[9], double move[MOVES]) {
+static void step_on(const db_evidence *e, int half, mover *m) {
     enum { SWEEPS = 100 };
     const db_evidence_width *const w = &e->width[half];
     const double width[3] = { w->place, w->place, w->turn };
+    const int moves = m->moves;
     double normal[MOVES][MOVES] = { 0 }, right[MOVES] = { 0 }, step[MOVES] = { 0 };
     for (size_t n = 0; n < e->judged; n++) {
         double slope[3][MOVES], at[3], part;
         if (db_evidence_half(n) != half) continue;
-        const double weight = db_evidence_weight(e, &e->spot[n], to_index, w, at, &part);
-        slopes_at(&e->spot[n], slope);
+        const double weight = db_evidence_weight(e, &e->spot[n], m->to_index, w, at, &part);
+        slopes_at(e, m, &e->spot[n], slope);
         for (int i = 0; i < 3; i++)
-            for (int m = 0; m < MOVES; m++) {
-                right[m] -= weight * at[i] * slope[i][m] / width[i];
-                for (int k = 0; k < MOVES; k++)
-                    normal[m][k] += weight * slope[i][m] * slope[i][k] / (width[i] * width[i]);
+            for (int j = 0; j < moves; j++) {
+                right[j] -= weight * at[i] * slope[i][j] / width[i];
+                for (int k = 0; k < moves; k++)
+                    normal[j][k] += weight * slope[i][j] * slope[i][k] / (width[i] * width[i]);
             }
     }
     for (int sweep = 0; sweep < SWEEPS; sweep++) /* Gauss and Seidel */
-        for (int m = 0; m < MOVES; m++) {
-            double left = right[m];
-            for (int k = 0; k < MOVES; k++) left -= normal[m][k] * step[k];
-            if (normal[m][m] > 0) step[m] += left / normal[m][m];
+        for (int j = 0; j < moves; j++) {
+            double left = right[j];
+            for (int k = 0; k < moves; k++) left -= normal[j][k] * step[k];
+            if (normal[j][j] > 0) step[j] += left / normal[j][j];
         }
-    for (int m = 0; m < MOVES; m++) move[m] += step[m];
+    for (int j = 0; j < moves; j++) m->move[j] += step[j];
 }
 
 /* Moves a half's model until its spots are nearest. */
-static void move_half(db_evidence *e, int half, double move[MOVES]) {
+static void move_half(const db_evidence *from, db_evidence *e, int half, mover *m) {
     enum { STEPS = 4 };
-    double to_index[9];
-    memset(move, 0, MOVES * sizeof *move);
-    move_spots(e, move);
-    if (!db_invert(e->lattice, to_index)) return;
+    if (!move_model(from, m, e)) return;
     for (int step = 0; step < STEPS; step++) {
-        step_on(e, half, to_index, move);
-        move_spots(e, move);
+        step_on(e, half, m);
+        if (!move_model(from, m, e)) return;
         db_evidence_fit(e, half);
     }
 }
 
-static void look_at_moved(const db_evidence *e, db_evidence *other, db_moved_model *moved) {
+/* Root mean square of what the changes of edges move spots by, in their widths on the detector. */
+static double stretch_of(const db_evidence *e, const mover *m, int half) {
+    double sum = 0;
+    for (size_t n = 0; n < e->judged; n++) {
+        double slope[3][MOVES];
+        slopes_at(e, m, &e->spot[n], slope);
+        for (int i = 0; i < 2; i++) {
+            double by = 0;
+            for (int k = SHIFTED; k < m->moves; k++) by += slope[i][k] * m->move[k];
+            sum += by * by;
+        }
+    }
+    return sqrt(sum / (2 * fmax(1, (double)e->judged))) / e->width[half].place;
+}
+
+static void look_at_moved(const db_evidence *e, int moves, const double longer[3],
+                          db_evidence *other, db_moved_model *moved) {
     const double far = 2; /* widths: of the spots of the moved model, or of the model's nodes */
     moved->margin = 0;
     for (int half = 0; half < DB_HALVES; half++) {
-        double move[MOVES];
-        move_half(other, half, move);
+        mover m = { .moves = moves };
+        memcpy(m.move + SHIFTED, longer, 3 * sizeof *longer);
+        move_half(e, other, half, &m);
         for (size_t i = 0; i < e->judged; i++)
             if (db_evidence_half(i) != half)
                 moved->margin += db_evidence_of_spot(e, i) - db_evidence_of_spot(other, i);
-        moved->turn = db_length(move);
-        memcpy(moved->shift, move + 3, sizeof moved->shift);
-        if (moved->turn < far * fmax(e->node_turn, other->width[half].turn) &&
-            hypot(move[3], move[4]) < far * other->width[half].place)
-            moved->margin = NAN;
+        moved->turn = db_length(m.move);
+        memcpy(moved->shift, m.move + TURNED, sizeof moved->shift);
+        for (int i = 0; i < 3; i++) moved->edge[i] = 1 / (1 + m.move[SHIFTED + i]);
+        const int is_near = moved->turn < far * fmax(e->node_turn, other->width[half].turn) &&
+                            hypot(m.move[3], m.move[4]) < far * other->width[half].place;
+        if (moves > SHIFTED ? stretch_of(other, &m, half) < far : is_near) moved->margin = NAN;
     }
 }
 
-db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_moved_model *moved) {
+static db_status margin_over_moves(db_context *context, const db_evidence *e, int moves,
+                                   db_moved_model *moved) {
     db_evidence other = *e;
     other.spot = malloc((e->count + 1) * sizeof *other.spot);
     other.density[0] = calloc(DB_HALVES * e->count + 1, sizeof *other.density[0]);
-    const int enough = other.spot && other.density[0];
+    double *const room = calloc(2 * e->judged + 1, sizeof *room), longer[3] = { 0 };
+    const int enough = other.spot && other.density[0] && room;
     if (enough) {
         memcpy(other.spot, e->spot, e->count * sizeof *other.spot);
         other.density[1] = other.density[0] + e->count;
-        look_at_moved(e, &other, moved);
+        if (moves > SHIFTED) find_edges(e, room, longer);
+        look_at_moved(e, moves, longer, &other, moved);
     }
+    free(room);
     db_evidence_clear(&other);
     return enough ? DB_OK : db_fail_memory(context, "a moved model");
+}
+
+db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_moved_model *moved) {
+    return margin_over_moves(context, e, SHIFTED, moved);
+}
+
+db_status db_margin_over_stretched(db_context *context, const db_evidence *e,
+                                   db_moved_model *moved) {
+    return margin_over_moves(context, e, MOVES, moved);
 }

@@ -24,6 +24,7 @@ typedef struct db_moved_model {
     double margin;   /* NAN: the spots ask for none */
     double turn;     /* degree */
     double shift[2]; /* pixels, fast and slow */
+    double edge[3];  /* of the model's; 1, but for a stretched one */
 } db_moved_model;
 
 /* Over spots that lie anywhere. */
@@ -49,5 +50,9 @@ db_status db_margin_over_turned(db_context *context, const db_evidence *e, doubl
 
 /* Of the model turned and its image shifted, as spots ask for. */
 db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_moved_model *moved);
+
+/* Over it with other edges of the cell as well, which move its spots by more than twice their widths. */
+db_status db_margin_over_stretched(db_context *context, const db_evidence *e,
+                                   db_moved_model *moved);
 
 #endif

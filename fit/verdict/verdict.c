@@ -125,6 +125,16 @@ static void test_lattice(const judge *j) {
         j->verdict->spots, j->verdict->at, margin, j->verdict->test[DB_FIT_TEST_LATTICE].least);
 }
 
+static void test_stretched(const judge *j, const db_moved_model *moved) {
+    db_verdict_test(
+        j->verdict, DB_FIT_TEST_STRETCHED, moved->margin,
+        "edges that are %.4f, %.4f, %.4f times as long raise the log likelihood of the spots by "
+        "%.1f; "
+        "expected at most %.1f: an edge of the cell is wrong, or all are, and the distance is",
+        moved->edge[0], moved->edge[1], moved->edge[2], -moved->margin,
+        -j->verdict->test[DB_FIT_TEST_STRETCHED].least);
+}
+
 /* Beside rows that are likelier, that is no rival. */
 static double beside_rows(double over_rival, double over_rows) {
     return over_rows < 0 && over_rival > over_rows ? (double)NAN : over_rival;
@@ -148,12 +158,13 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     const double limit = j->verdict->test[DB_FIT_TEST_ROWS].least;
     row_margin row;
     db_other_cell smaller, larger;
-    db_moved_model moved;
+    db_moved_model moved, stretched;
     DB_TRY(over_rows(context, e, DB_RIVAL_INSTEAD, &row));
     DB_TRY(db_margin_over_smaller(context, e, j->model->crystal.cell, j->data->settings->centring,
                                   &smaller));
     DB_TRY(db_margin_over_larger(context, e, &larger));
     DB_TRY(db_margin_over_moved(context, e, &moved));
+    DB_TRY(db_margin_over_stretched(context, e, &stretched));
     const double in_rows = row.least;
     if (in_rows < limit) DB_TRY(judge_overlap(j, limit, &row));
     test_lattice(j);
@@ -161,6 +172,7 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     if (!may_be_moved) test_moved(j, &moved, beside_rows(moved.margin, in_rows));
     test_smaller(j, &smaller);
     test_rows(j, &row);
+    if (!may_be_moved) test_stretched(j, &stretched);
     return test_quarters(j);
 }
 

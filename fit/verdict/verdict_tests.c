@@ -35,6 +35,8 @@ static const struct {
     [DB_FIT_TEST_SMALLER] = { "smaller", "... added to a smaller cell", SURE, INFINITY },
     [DB_FIT_TEST_LARGER] = { "larger", "... over a larger cell", -SURE, INFINITY },
     [DB_FIT_TEST_MOVED] = { "moved", "... over the model turned and shifted", -SURE, INFINITY },
+    [DB_FIT_TEST_STRETCHED] = { "stretched", "... over the model with other edges", -SURE,
+                                INFINITY },
     [DB_FIT_TEST_START] = { "start", "... over the start", -INFINITY, INFINITY },
     [DB_FIT_TEST_QUARTERS] = { "quarters", "... over no lattice in the worst quarter", -SURE,
                                INFINITY },

@@ -18,7 +18,8 @@ typedef enum db_fit_test_kind {
     DB_FIT_TEST_SMALLER, /**< a cell 2 to 4 times smaller, the likeliest */
     DB_FIT_TEST_LARGER,  /**< a cell 2 to 4 times larger, the likeliest */
     DB_FIT_TEST_MOVED,   /**< the model turned, or its image shifted, by more than spot widths */
-    DB_FIT_TEST_START,   /**< the model before refinement */
+    DB_FIT_TEST_STRETCHED, /**< the model with other edges, which move spots by more than their widths */
+    DB_FIT_TEST_START, /**< the model before refinement */
     /** random places, for the quarter of neighbouring spots with the least margin */
     DB_FIT_TEST_QUARTERS,
     DB_FIT_RIVALS, /**< number of rivals; the following tests have none */
