@@ -39,7 +39,7 @@ static void take_points(const db_fit_estimates *estimates, int number, db_found_
     }
 }
 
-/* So many points, those within the wings of the settings, at least one, tell where f'' begins and ends. */
+/* How many points at either end tell where f'' begins and ends: those within the wings of the settings, at least one. */
 static size_t wing_of(const db_found_curve *c, double wing) {
     size_t count = 1;
     while (2 * (count + 1) < c->count && c->point[count].energy - c->point[0].energy <= wing)
@@ -107,8 +107,7 @@ static db_status find_curve(db_context *context, const db_fit_settings *settings
     size_t *const of_second = calloc(n, sizeof *of_second);
     const int made = c->point && slope && of_second;
     for (size_t i = 0; i < n && made; i++)
-        c->point[i].energy = curves->points[0] +
-                             (curves->points[1] - curves->points[0]) * (double)i / (double)(n - 1);
+        c->point[i].energy = db_site_curve_energy(curves->points, (long)i);
     if (made) {
         take_points(estimates, kind, c, of_second);
         find_edge(estimates, of_second, curves->wings[0], slope, c);

@@ -21,11 +21,6 @@ typedef struct curve_priors {
 
 static size_t points_of(const curve_priors *p) { return (size_t)p->curves->points[2]; }
 
-static double energy_of(const db_fit_curves *curves, long point) {
-    return curves->points[0] +
-           (curves->points[1] - curves->points[0]) * (double)point / (curves->points[2] - 1);
-}
-
 /* A value, or its difference from the start, with a weight. */
 static void add_value(const curve_priors *p, int curve, size_t point, double weight,
                       int from_start) {
@@ -53,7 +48,7 @@ static db_status smooth(const curve_priors *p, int curve) {
 
 static db_status hold_wings(const curve_priors *p, int curve) {
     for (size_t i = 0; i < points_of(p); i++) {
-        const double energy = energy_of(p->curves, (long)i),
+        const double energy = db_site_curve_energy(p->curves->points, (long)i),
                      away = fmin(energy - p->curves->points[0], p->curves->points[1] - energy);
         if (away > p->curves->wings[0]) continue;
         add_value(p, curve, i, 1, 1);
@@ -66,13 +61,14 @@ static db_status hold_wings(const curve_priors *p, int curve) {
  * step. */
 static db_status relate(const curve_priors *p, int kind) {
     for (size_t i = 0; i < points_of(p); i++) {
+        const double *const points = p->curves->points, at = db_site_curve_energy(points, (long)i);
         add_value(p, 2 * kind, i, 1, 1);
         for (size_t j = 0; j < points_of(p); j++) {
-            const double hat[3] = { 0, 1, 0 }, energy[3] = { energy_of(p->curves, (long)j - 1),
-                                                             energy_of(p->curves, (long)j),
-                                                             energy_of(p->curves, (long)j + 1) };
-            add_value(p, 2 * kind + 1, j,
-                      -db_kramers_kronig(energy, hat, 3, energy_of(p->curves, (long)i)), 1);
+            const double hat[3] = { 0, 1, 0 },
+                         energy[3] = { db_site_curve_energy(points, (long)j - 1),
+                                       db_site_curve_energy(points, (long)j),
+                                       db_site_curve_energy(points, (long)j + 1) };
+            add_value(p, 2 * kind + 1, j, -db_kramers_kronig(energy, hat, 3, at), 1);
         }
         DB_TRY(restrain(p, isnan(p->curves->kramers_kronig) ? 0.4 : p->curves->kramers_kronig));
     }

@@ -169,8 +169,7 @@ db_status db_site_curve_onto(db_context *context, const double points[3], db_sit
                               : db_fail_memory(context, "a curve of f' and f''");
     const size_t cut = status == DB_OK ? cut_out(&fine, points[0], points[1], energy, second) : 0;
     for (size_t i = 0; i < count && status == DB_OK; i++) {
-        const double at = kind->energy[i] =
-            points[0] + (points[1] - points[0]) * (double)i / (double)(count - 1);
+        const double at = kind->energy[i] = db_site_curve_energy(points, (long)i);
         kind->f_prime[i] =
             value_at(&fine, fine.f_prime, at) - db_kramers_kronig(energy, second, cut, at);
         kind->f_second[i] = value_at(&fine, fine.f_second, at);

@@ -24,6 +24,15 @@ extern "C" {
 DB_API double db_kramers_kronig(const double *energy, const double *f_second, size_t count,
                                 double at);
 
+/** The energy of a point of a curve whose points are equally far apart.
+ *
+ * @param points first and last energy (eV), number of points
+ * @param point its number, from 0; others lie beyond the ends
+ * @return eV */
+static inline double db_site_curve_energy(const double points[3], long point) {
+    return points[0] + (points[1] - points[0]) * (double)point / (points[2] - 1);
+}
+
 /** Whether a parameter is one of db_parameter_site_curve, and which.
  *
  * @param parameter any
