@@ -9,7 +9,9 @@
 #include "fit/shots/joint_stages.h"
 #include "fit/shots/series.h"
 #include "fit/shots/series_state.h"
+#include "fit/result/estimates.h"
 #include "fit/stills.h"
+#include "fit/verdict/warnings.h"
 #include "support/failing_allocation.h"
 
 #include <dualbragg/expert/fit_files.h>
@@ -435,6 +437,36 @@ static void light_of_frames_is_compared(void **state) {
     free(summary);
 }
 
+/* As of a still: what is hardly told apart, and intensities that may not be used. */
+static void a_series_warns(void **state) {
+    (void)state;
+    db_fit_settings two;
+    db_fit_settings_init(&two);
+    refine_parameter(&two, DB_CELL_A, -1);
+    refine_parameter(&two, DB_DISTANCE, -1);
+    db_fit_shots_result result = { .intensities_usable = 1, .light_part = NAN };
+    assert_int_equal(db_estimates_make(stills.context, &two, &result.estimates), DB_OK);
+    for (int warned = 0; warned < 2; warned++) {
+        for (size_t i = 0; i < 2; i++)
+            for (size_t k = 0; k < 2; k++)
+                result.estimates.correlation[i][k] = i == k ? 1 : warned ? 0.98 : 0.5;
+        result.intensities_usable = !warned;
+        result.light_part = 0.4;
+        result.light_spots = 50;
+        assert_int_equal(db_fit_series_warnings_make(stills.context, &result), DB_OK);
+        assert_int_equal(result.warning_count, warned ? 2 : 0);
+        if (!warned) continue;
+        assert_string_equal(result.warnings[0],
+                            "cell_a and distance are strongly correlated (+0.980)");
+        assert_non_null(strstr(result.warnings[1], "of 50 spots"));
+        assert_non_null(result.advice[1]);
+        free(result.warnings);
+        free((void *)result.advice);
+    }
+    free(result.estimates.memory);
+    db_fit_settings_clear(&two);
+}
+
 /* Frames that a series marks, of as many series of this brightness and width of the model. */
 static size_t marked(int series, double brightest, double wider, int alone, double *missed) {
     db_shot_summary *const summary = calloc(LIT, sizeof *summary);
@@ -474,6 +506,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(light_of_frames_is_compared),
         cmocka_unit_test(tables_go_with_their_list),
+        cmocka_unit_test(a_series_warns),
         cmocka_unit_test(frames_without_their_light_are_wrong),
         cmocka_unit_test(processes_do_not_matter),
         cmocka_unit_test(processes_do_not_matter_between_knots),
