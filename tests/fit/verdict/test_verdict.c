@@ -266,6 +266,9 @@ static void an_image_of_ten_degrees_is_judged(void **state) {
         model.crystal.misset[wrong] += 2;
         assert_false(judge_as(DB_JUDGE_SHOT, &model, &of).usable);
     }
+    model = e; /* spots move by less than their widths: the same model */
+    model.crystal.cell[0] *= 1.006;
+    assert_true(judge_as(DB_JUDGE_SHOT, &model, &of).usable);
     for (int wrong = 0; wrong < 6; wrong++) { /* an edge 3 % too long or too short */
         model = e;
         model.crystal.cell[wrong / 2] *= wrong % 2 ? 1.03 : 1 / 1.03;
