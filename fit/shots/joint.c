@@ -86,19 +86,15 @@ static void count_evaluations(db_shots *all, int evaluations) {
  * with its local quantities, so that only the last stage, whose values are the result, needs all
  * of the way to the minimum. Joint intensities are found by stages of their own, shared quantities
  * with them: before these it is enough to go where the equations say. Each evaluation renders the
- * many derivatives of curves: once the search has begun with shots at their minima, a few must do,
- * and what is left is small enough to be eliminated. */
+ * many derivatives of curves: shots come near their minima, and what is left is eliminated. */
 static db_fit_stage local_search(const joint *j) {
-    const double enough = 1e-2, few_steps = 1e-3;
-    const int few = 6;
+    const double enough = 1e-2, near = 1e-3;
     db_fit_stage own = *j->search.stage;
     if (j->stage + 1 < (int)j->all->settings.stage_count)
         own.tolerance = fmax(own.tolerance, enough);
     if (j->all->settings.joint.wanted || j->looks) own.max_evaluations = 1;
-    if (j->search.started && db_fit_refines_curves(&j->all->settings)) {
-        own.tolerance = fmax(own.tolerance, few_steps);
-        own.max_evaluations = own.max_evaluations < few ? own.max_evaluations : few;
-    }
+    if (j->search.started && db_fit_refines_curves(&j->all->settings))
+        own.tolerance = fmax(own.tolerance, near);
     return own;
 }
 
