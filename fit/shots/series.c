@@ -299,7 +299,8 @@ static void touch(reflection *r, size_t unknown) {
     r->touched[r->count++] = unknown;
 }
 
-/* The best intensity, not below 0. Of chi2 derivatives by the unknowns are known at any intensity J, as these
+/* The best intensity, not below 0. What a change promises counts only where chi2 is quadratic: steps elsewhere may have
+ * ended far from the best, and a promise from there may be anything. Of chi2 derivatives by the unknowns are known at any intensity J, as these
  * are J times those by the light: half slopes are J (s + J c), mixed ones J c, second ones J^2 n. */
 static void find_best(const db_shots *all, size_t h, int quadratic, double *loss, reflection *r) {
     const db_series *const s = all->series;
@@ -314,7 +315,7 @@ static void find_best(const db_shots *all, size_t h, int quadratic, double *loss
     }
     r->change = r->curvature > 0 ? fmax(-rendered, -r->pull / r->curvature) : 0;
     r->factor = quadratic && rendered > 0 ? 1 + r->change / rendered : 1;
-    *loss += r->change * (2 * r->pull + r->curvature * r->change);
+    if (quadratic) *loss += r->change * (2 * r->pull + r->curvature * r->change);
 }
 
 /* What is summed up, by the unknowns but for the first. */

@@ -99,3 +99,20 @@ fit 0 cell.yaml --output open
 before=$(sed -n 's/.*chi2 per degree of freedom .* -> //p' open.log)
 fit 0 open.yaml --output again
 near "chi2 of the refined models" "$(sed -n 's/.*chi2 per degree of freedom \([0-9.]*\) ->.*/\1/p' out)" "$before" 0.01
+
+# slices of a tenth of a degree with a few spots each, of which cell and orientation alone are named
+for frame in 0 1 2 3 4 5 6 7 8 9 10 11; do
+    "$DUALBRAGG" sim -cell 12 14 16 90 90 90 -misset 20 30 40 -N 600 -gauss_xtal -default_F 20 -fluence 4e21 -lambda 0.7 -distance 50 \
+        -detpixels 320 -pixel 0.2 -spots closed -mosaic_rms 0.09 -footprint_rms 0.1 0.1 -phi "$(awk -v n=$frame 'BEGIN { print 10 + n / 10 }')" \
+        -osc 0.1 -water 0.0005 -seed $((frame + 1)) -noisefile slice_$frame.img > /dev/null
+    echo slice_$frame.img >> slices.txt
+done
+cat > slices.yaml << 'END'
+shots: {list: slices.txt, series: yes}
+model: {cell: [12, 14, 16, 90, 90, 90], misset: [20.01, 29.99, 40.01], symmetry: orthorhombic}
+END
+fit 0 slices.yaml --output named
+near "slices: cell a" "$(refined named.json cell_a)" 12 0.003
+near "slices: cell b" "$(refined named.json cell_b)" 14 0.003
+near "slices: cell c" "$(refined named.json cell_c)" 16 0.003
+! sed -n '/Stage 3/,/^After/p' named.log | grep -q '^ *[0-9]* *-[0-9.]* ' || fail "slices: chi2 is below 0: $(cat named.log)"
