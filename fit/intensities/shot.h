@@ -33,7 +33,8 @@ typedef struct db_intensity_pass {
     const double *diagonal; /* [reflections] sum over shots of the curvature by an intensity */
     const db_error_model *errors;
     double *loss; /* [shots] receives the losses of the pass */
-    double *base; /* [shots] receives the losses of the linearizations that were read, with the weights of the pass */
+    double *
+        base; /* [shots] receives the losses of the linearizations that were read, with the weights of the pass */
 } db_intensity_pass;
 
 /* Works on shots (db_shot_work), user being the pass. Renders a shot and fits its own quantities,
