@@ -40,6 +40,33 @@ expect 3 'dualbragg fit: no spots were found' blank.img --cell 40 55 70 'model.f
 if "$DUALBRAGG" --version | grep -q gemmi; then
     expect 3 'dualbragg fit: none.mat: cannot open' crystal.img --cell 40 55 70 --symmetry P222 intensity=joint model.matrix=none.mat
     expect 3 'dualbragg fit: no spots were found' blank.img intensity=joint model.symmetry=P222
+    render near_edge.img -default_F 1e6 -misset 37 11 53 -lambda 1.741
+    # curves of f' and f'' of sites
+    cat > site.pdb << 'TEXT'
+CRYST1   40.000   55.000   70.000  90.00  90.00  90.00 P 1           1
+HETATM    1 FE1  FES A   1       5.100   6.500   7.900  1.00 12.00          FE
+HETATM    2 C1   LIG A   2      12.100  16.500  17.900  1.00 12.00           C
+TEXT
+    for energy in 7080 7100 7120 7140 7160; do echo "$energy -5 2"; done > site.tsv
+    echo near_edge.img > site.txt
+    cat > curves.yaml << 'TEXT'
+shots: {list: site.txt}
+model: {cell: [40, 55, 70, 90, 90, 90], misset: [37.05, 11.05, 53.05], shape: gauss, Ncells: [14, 14, 14], spots: closed, oversample: 1}
+intensity: {hkl: site.pdb, sites: "FES:FE1=site.tsv"}
+curves: {energies: [7090, 7150, 7]}
+refine: {misset_x: , misset_y: , misset_z: }
+TEXT
+    expect 2 'curves.energies: 7.09 to 7.15 look like keV: energies are in eV' curves.yaml 'curves.energies=[7.09, 7.15, 7]'
+    expect 2 'expected first < last (eV) and 3 to 200 points of 1 kinds of sites' curves.yaml 'curves.energies=[7150, 7090, 7]'
+    expect 2 'expected first < last (eV) and 3 to 200 points' curves.yaml 'curves.energies=[7090, 7150, 2]'
+    sed '/^shots/d' curves.yaml > still.yaml
+    expect 2 'many shots share these curves: expected shots.list' still.yaml --image near_edge.img
+    sed 's/, sites: .*}/}/' curves.yaml > without.yaml
+    expect 2 'expected kinds of sites as intensity.sites, too' without.yaml
+    expect 3 'FE2' curves.yaml intensity.sites=FES:FE2=site.tsv
+    expect 3 'none.tsv: cannot open' curves.yaml intensity.sites=FES:FE1=none.tsv
+    expect 3 '7060' curves.yaml 'curves.energies=[7060, 7150, 7]'
+    expect 3 'expected a curve that reaches there, found one from 7130 to 7150 eV' curves.yaml 'curves.energies=[7130, 7150, 7]'
 fi
 # right and wrong results
 expect 0 '' fit.yaml --image crystal.img
