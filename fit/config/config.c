@@ -371,7 +371,7 @@ static db_status add_curves(const db_config_reader *reader, const db_yaml_node *
         points[2] < 3 || points[2] > DB_FIT_CURVE_POINTS ||
         2 * kinds * points[2] > DB_FIT_CURVE_VALUES)
         return db_config_fail(reader, energies, section, "energies",
-                              "expected first < last (eV) and 3 to %d points of %d kinds of sites, "
+                              "expected first < last (eV) and 3 to %d points (kinds of sites: %d), "
                               "found %g, %g, %g",
                               DB_FIT_CURVE_VALUES / 2 / kinds, kinds, points[0], points[1],
                               points[2]);

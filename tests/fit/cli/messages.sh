@@ -57,7 +57,7 @@ curves: {energies: [7090, 7150, 7]}
 refine: {misset_x: , misset_y: , misset_z: }
 TEXT
     expect 2 'curves.energies: 7.09 to 7.15 look like keV: energies are in eV' curves.yaml 'curves.energies=[7.09, 7.15, 7]'
-    expect 2 'expected first < last (eV) and 3 to 200 points of 1 kinds of sites' curves.yaml 'curves.energies=[7150, 7090, 7]'
+    expect 2 'expected first < last (eV) and 3 to 200 points (kinds of sites: 1), found 7150, 7090, 7' curves.yaml 'curves.energies=[7150, 7090, 7]'
     expect 2 'expected first < last (eV) and 3 to 200 points' curves.yaml 'curves.energies=[7090, 7150, 2]'
     sed '/^shots/d' curves.yaml > still.yaml
     expect 2 'many shots share these curves: expected shots.list' still.yaml --image near_edge.img
