@@ -181,13 +181,10 @@ static db_status store_number(const db_config_reader *reader, const char *sectio
     return DB_OK;
 }
 
-/* May a list have `count` numbers? Those that it leaves out are open. */
-static int takes_as_many(const db_config_key *key, size_t count, void *base) {
-    const size_t all = (size_t)key->is->count;
-    if (count != all && !(key->is->fewest && count >= (size_t)key->is->fewest && count < all))
-        return 0;
-    for (size_t i = count; i < all; i++) ((double *)db_config_field(key, base))[i] = NAN;
-    return 1;
+/* May a list have `count` numbers? Those that it leaves out stay open. */
+static int takes_as_many(const db_config_key *key, size_t count) {
+    const size_t all = (size_t)key->is->count, fewest = (size_t)key->is->fewest;
+    return count == all || (fewest && count >= fewest && count < all);
 }
 
 /* Numbers without brackets: 20 20 10, or 20,20,10. */
@@ -204,8 +201,7 @@ static db_status take_written_list(const db_config_reader *reader, const char *s
         one.text = number;
         DB_TRY(store_number(reader, section, key, &one, count, base));
     }
-    if (!db_next_word(&cursor, DB_WHITE_SPACE ",").length &&
-        takes_as_many(key, (size_t)count, base))
+    if (!db_next_word(&cursor, DB_WHITE_SPACE ",").length && takes_as_many(key, (size_t)count))
         return DB_OK;
     return db_config_fail_expected(reader, node, section, key->is->name, "%s", wanted(key, what));
 }
@@ -215,7 +211,7 @@ static db_status take_numbers(const db_config_reader *reader, const char *sectio
     if (key->is->count == 1) return store_number(reader, section, key, node, 0, base);
     char what[WANTED_SIZE];
     if (node->kind == DB_YAML_SCALAR) return take_written_list(reader, section, key, node, base);
-    if (node->kind != DB_YAML_LIST || !takes_as_many(key, node->count, base))
+    if (node->kind != DB_YAML_LIST || !takes_as_many(key, node->count))
         return db_config_fail_expected(reader, node, section, key->is->name, "%s",
                                        wanted(key, what));
     for (size_t i = 0; i < node->count; i++)

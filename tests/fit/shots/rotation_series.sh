@@ -36,6 +36,7 @@ END
 # the angles of the crystal come back, though it stands at another phi on each frame
 fit 0 series.yaml --output one
 geometry one
+grep -q '^  footprint_rms: \[0, 0\]$' one_shots/0001_frame_0.yaml || fail "a footprint of 0 is left open: $(cat one_shots/0001_frame_0.yaml)"
 near "misset x" "$(refined one.json misset_x)" 20 0.005
 near "misset y" "$(refined one.json misset_y)" 20 0.01
 near "misset z" "$(refined one.json misset_z)" 30 0.01
