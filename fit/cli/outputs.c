@@ -65,9 +65,9 @@ static int of_curves(const fit_run *run) {
 /* Of the kind of that number, from 1. */
 #define OF_CURVE(number)                                                                           \
     static int of_curve_##number(const fit_run *run) {                                             \
-        size_t kinds = 1;                                                                          \
-        for (const char *c = run->config->sites; *c; c++) kinds += *c == ',';                      \
-        return of_curves(run) && (number) <= kinds;                                                \
+        db_setup_sites kinds;                                                                      \
+        return of_curves(run) && db_setup_read_sites(NULL, run->config->sites, &kinds) == DB_OK && \
+               (number) <= kinds.count;                                                            \
     }
 OF_CURVE(1)
 OF_CURVE(2)

@@ -356,14 +356,15 @@ static db_status add_curves(const db_config_reader *reader, const db_yaml_node *
     db_fit_settings *const settings = &config->settings;
     const double *const points = settings->curves.points;
     const db_yaml_node *const energies = db_yaml_find(map, "energies");
-    int kinds = 1;
+    db_setup_sites sites;
     if (!*config->sites)
         return db_config_fail(reader, map, section, "",
                               "expected kinds of sites as intensity.sites, too");
     if (!energies)
         return db_config_fail(reader, map, section, "",
                               "expected the key energies: first and last (eV), number of points");
-    for (const char *c = config->sites; *c; c++) kinds += *c == ',';
+    DB_TRY(db_setup_read_sites(reader->context, config->sites, &sites));
+    const int kinds = sites.count;
     if (points[1] < 100)
         return db_config_fail(reader, energies, section, "energies",
                               "%g to %g look like keV: energies are in eV", points[0], points[1]);

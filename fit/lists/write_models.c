@@ -4,6 +4,7 @@
 #include "base/json_memory.h"
 #include "base/json_reader.h"
 #include "base/path.h"
+#include "fit/config/curve_files.h"
 #include "fit/config/config_move.h"
 #include "fit/config/listed_experiment.h"
 #include "fit/config/quantity.h"
@@ -137,23 +138,17 @@ static void print_shots(FILE *stream, const void *of) {
 
 /* The curves that are written beside it, in place of those of the start. */
 static db_status name_curves(db_context *context, const char *path, db_fit_config *all) {
-    char sites[DB_FIT_PATH_SIZE] = "";
+    db_setup_sites kinds;
     const size_t folder = db_folder_length(path), length = strlen(path),
                  stem = length > 5 && strcmp(path + length - 5, ".yaml") == 0 ? length - 5 : length;
-    size_t used = 0;
-    int kind = 1;
     if (!db_fit_refines_curves(&all->settings)) return DB_OK;
-    for (const char *at = all->sites; *at && used < sizeof sites; kind++) {
-        const size_t end = strcspn(at, ",");
-        used += (size_t)snprintf(sites + used, sizeof sites - used, "%.*s=%.*s_curve%d.tsv%s",
-                                 (int)strcspn(at, "=,"), at, (int)(stem - folder), path + folder,
-                                 kind, at[end] ? "," : "");
-        at += end + (at[end] != 0);
-    }
-    if (used >= sizeof sites)
-        return db_fail(context, DB_ERROR_USAGE, "%s: the names of its curves are too long", path);
-    memcpy(all->sites, sites, sizeof sites);
-    return DB_OK;
+    DB_TRY(db_setup_read_sites(context, all->sites, &kinds));
+    for (int k = 0; k < kinds.count; k++)
+        if (snprintf(kinds.kind[k].curve, sizeof kinds.kind[k].curve, "%.*s_curve%d.tsv",
+                     (int)(stem - folder), path + folder, k + 1) >= DB_SITE_CURVE_NAME)
+            return db_fail(context, DB_ERROR_USAGE, "%s: the names of its curves are too long",
+                           path);
+    return db_fit_write_sites(context, &kinds, all->sites);
 }
 
 db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,

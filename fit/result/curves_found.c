@@ -13,16 +13,6 @@ void db_found_curves_clear(db_found_curves *found) {
     memset(found, 0, sizeof *found);
 }
 
-/* The name before the next '='; returns what follows its kind, NULL behind the last. */
-static const char *take_kind(const char *sites, char name[DB_SITE_KIND_NAME]) {
-    size_t length = strcspn(sites, "=,");
-    const char *const end = strchr(sites, ',');
-    if (length >= DB_SITE_KIND_NAME) length = DB_SITE_KIND_NAME - 1;
-    memcpy(name, sites, length);
-    name[length] = '\0';
-    return end ? end + 1 : NULL;
-}
-
 /* Of each point of f'' the number of its estimate; adds f' and f'' to the curve. */
 static void take_points(const db_fit_estimates *estimates, int number, db_found_curve *curve,
                         size_t *of_second) {
@@ -121,10 +111,12 @@ db_status db_curves_found(db_context *context, const char *sites, const db_fit_s
                           const db_fit_estimates *estimates, db_found_curves *found) {
     memset(found, 0, sizeof *found);
     if (!db_fit_refines_curves(settings)) return DB_OK;
-    for (const char *at = sites; at && found->count < DB_MOST_SITE_KINDS;) {
-        db_found_curve *const c = &found->kind[found->count];
-        at = take_kind(at, c->name);
-        DB_TRY(find_curve(context, settings, estimates, (int)found->count++, c));
+    db_setup_sites kinds;
+    DB_TRY(db_setup_read_sites(context, sites, &kinds));
+    for (int k = 0; k < kinds.count; k++) {
+        db_found_curve *const c = &found->kind[found->count++];
+        memcpy(c->name, kinds.kind[k].sites, sizeof c->name);
+        DB_TRY(find_curve(context, settings, estimates, k, c));
     }
     return DB_OK;
 }

@@ -21,6 +21,11 @@ typedef struct curve_priors {
 
 static size_t points_of(const curve_priors *p) { return (size_t)p->curves->points[2]; }
 
+/* Standard deviations (electrons) in stages before cross validation has chosen them. */
+static const double usual_smoothness = 1, usual_kramers_kronig = 0.4;
+
+static double one_of(double chosen, double usual) { return isnan(chosen) ? usual : chosen; }
+
 /* A value, or its difference from the start, with a weight. */
 static void add_value(const curve_priors *p, int curve, size_t point, double weight,
                       int from_start) {
@@ -41,7 +46,7 @@ static db_status smooth(const curve_priors *p, int curve) {
         add_value(p, curve, i, 1, 0);
         add_value(p, curve, i - 1, -0.5, 0);
         add_value(p, curve, i + 1, -0.5, 0);
-        DB_TRY(restrain(p, isnan(p->curves->smoothness) ? 1 : p->curves->smoothness));
+        DB_TRY(restrain(p, one_of(p->curves->smoothness, usual_smoothness)));
     }
     return DB_OK;
 }
@@ -70,7 +75,7 @@ static db_status relate(const curve_priors *p, int kind) {
                                        db_site_curve_energy(points, (long)j + 1) };
             add_value(p, 2 * kind + 1, j, -db_kramers_kronig(energy, hat, 3, at), 1);
         }
-        DB_TRY(restrain(p, isnan(p->curves->kramers_kronig) ? 0.4 : p->curves->kramers_kronig));
+        DB_TRY(restrain(p, one_of(p->curves->kramers_kronig, usual_kramers_kronig)));
     }
     return DB_OK;
 }

@@ -300,8 +300,8 @@ static void touch(reflection *r, size_t unknown) {
 }
 
 /* The best intensity, not below 0. What a change promises counts only where chi2 is quadratic: steps elsewhere may have
- * ended far from the best, and a promise from there may be anything. Of chi2 derivatives by the unknowns are known at any intensity J, as these
- * are J times those by the light: half slopes are J (s + J c), mixed ones J c, second ones J^2 n. */
+ * ended far from the best, and a promise from there may be anything. Of chi2 derivatives by the unknowns are known at any
+ * intensity J, as these are J times those by the light: half slopes are J (s + J c), mixed ones J c, second ones J^2 n. */
 static void find_best(const db_shots *all, size_t h, int quadratic, double *loss, reflection *r) {
     const db_series *const s = all->series;
     const double rendered = s->value[1][h];

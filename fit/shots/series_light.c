@@ -47,9 +47,13 @@ static const db_part_light *light_at(const db_series *s, size_t i) {
 
 static void add_reflection(const db_series *s, size_t r, db_frame_light *frame) {
     const size_t first = s->first[r], end = s->first[r + 1];
-    const double share = 1 - 1 / (double)(end - first);
-    double light = 0;
-    for (size_t i = first; i < end; i++) light += light_at(s, i)->light;
+    double light = 0, boxes = 0;
+    for (size_t i = first; i < end; i++) {
+        if (light_at(s, i)->pixels == 0) continue;
+        light += light_at(s, i)->light;
+        boxes++;
+    }
+    const double share = 1 - 1 / boxes;
     for (size_t i = first; i < end; i++) {
         const size_t k = s->part[i].shot;
         const db_part_light *const part = light_at(s, i);
@@ -57,8 +61,7 @@ static void add_reflection(const db_series *s, size_t r, db_frame_light *frame) 
         const double off = p.measured - p.model;
         if (part->pixels == 0) continue;
         add_margin(&p, 0, 1, &frame[k].none);
-        if (share > 0)
-            add_margin(&p, fmax(0, light / (double)(end - first)), share, &frame[k].even);
+        if (share > 0) add_margin(&p, fmax(0, light / boxes), share, &frame[k].even);
         frame[k].missed += p.weight * (off * off - p.variance);
         frame[k].all += p.weight * (p.measured * p.measured - p.variance);
         if (part->strong == 0 || !(p.measured > 0)) continue;

@@ -14,7 +14,9 @@ from .experiment import Experiment
 from .fields import parameters as describe
 from .plan import Plan
 
-_STEP, _TRIES = 4e-4, 4  # of differences: the first step in typical steps, and how many are tried
+# Of differences: the first step in typical steps, how many are tried, and how far those of one and of two steps may differ, of
+# the largest and of what typical steps change.
+_STEP, _TRIES, _APART, _LITTLE = 4e-4, 4, 1e-3, 1e-6
 SECOND_ORDERS = ("error", "gauss-newton", "differences")
 
 
@@ -306,7 +308,9 @@ class Rendering:
 
 def _agree(one, two, at, size):
     """Whether differences agree, but for what typical steps change little."""
-    return float(abs(one - two).max()) <= 1e-3 * float(abs(one).max()) + 1e-6 * size * float(abs(at).max()) if 0 not in one.shape else True
+    if 0 in one.shape:
+        return True
+    return float(abs(one - two).max()) <= _APART * float(abs(one).max()) + _LITTLE * size * float(abs(at).max())
 
 
 def _remake(given, names, dtype, amplitudes, keywords, second_order):

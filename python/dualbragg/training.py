@@ -75,6 +75,11 @@ def _noise_options(psf=None, **options):
     return given
 
 
+def _try_noise(options):
+    """An error if there are no such options."""
+    noise(numpy.zeros((1, 1), numpy.float32), **options)
+
+
 def _seed(seed):
     if (seed := integer(seed, "seed", 33)) < 0:
         raise errors.UsageError(f"seed: expected a whole number from 0 to 4294967295, found {seed}")
@@ -153,7 +158,7 @@ class RandomShots(Record):
             raise errors.UsageError("RandomShots: expected a function as vary and a dictionary without a seed as noise, "
                                     f"found {vary!r}, {noise!r}")
         if noise is not None:
-            globals()["noise"](numpy.zeros((1, 1), numpy.float32), **noise)  # an error if options cannot be
+            _try_noise(noise)
         need_precision(precision)
         self.vary, self.noise, self.precision = vary, noise, precision
         self.mask = mask if mask is None or callable(mask) else self._masked(mask)

@@ -132,17 +132,13 @@ void db_settings_apply(db_settings *settings, const db_arguments *given) {
 }
 
 void db_settings_name_curves(const db_settings *settings, db_named_files *files) {
-    char curve[DB_SITE_CURVE_NAME];
-    for (const char *at = settings->setup.sites; at && *at;) {
-        const size_t length = strcspn(at, ","), begin = strcspn(at, "=") + 1;
-        if (begin < length && length - begin < sizeof curve) {
-            memcpy(curve, at + begin, length - begin);
-            curve[length - begin] = 0;
-            if (!db_setup_is_table(curve))
-                db_named_files_add(files, DB_ROLE_INPUT, "-sites", curve);
-        }
-        at += length + (at[length] == ',');
-    }
+    const char *const text = settings->setup.sites;
+    db_setup_sites sites;
+    if (!text || db_setup_read_sites(NULL, text, &sites) != DB_OK)
+        return; /* refused when it is used */
+    for (int k = 0; k < sites.count; k++)
+        if (!db_setup_is_table(sites.kind[k].curve))
+            db_named_files_add(files, DB_ROLE_INPUT, "-sites", sites.kind[k].curve);
 }
 
 /* Do two flags give one number different values, as -lambda and -energy can? */

@@ -63,6 +63,7 @@ TEXT
     expect 2 'many shots share these curves: expected shots.list' still.yaml --image near_edge.img
     sed 's/, sites: .*}/}/' curves.yaml > without.yaml
     expect 2 'expected kinds of sites as intensity.sites, too' without.yaml
+    expect 2 'sites: expected SITES=FILE or SITES=table[:SHIFT]' curves.yaml intensity.sites=FES:FE1
     expect 3 'FE2' curves.yaml intensity.sites=FES:FE2=site.tsv
     expect 3 'none.tsv: cannot open' curves.yaml intensity.sites=FES:FE1=none.tsv
     expect 3 '7060' curves.yaml 'curves.energies=[7060, 7150, 7]'
