@@ -2,6 +2,7 @@
 
 #include "base/cell_constants.h"
 #include "base/context_internal.h"
+#include "fit/linear/cholesky.h"
 #include "fit/pixels/geometry.h"
 
 #include <math.h>
@@ -272,13 +273,15 @@ static int move_model(const db_evidence *from, mover *m, db_evidence *e) {
     return 1;
 }
 
+/* Part of a diagonal that elimination leaves: a move of which less is left is not determined. */
+static const double UNDETERMINED = 1e-12;
+
 /* A step of least squares, in which spots count as they are likely to be of the lattice. */
 static void step_on(const db_evidence *e, int half, mover *m) {
-    enum { SWEEPS = 100 };
     const db_evidence_width *const w = &e->width[half];
     const double width[3] = { w->place, w->place, w->turn };
     const int moves = m->moves;
-    double normal[MOVES][MOVES] = { 0 }, right[MOVES] = { 0 }, step[MOVES] = { 0 };
+    double normal[MOVES][MOVES] = { 0 }, right[MOVES] = { 0 }, L[MOVES * MOVES];
     for (size_t n = 0; n < e->judged; n++) {
         double slope[3][MOVES], at[3], part;
         if (db_evidence_half(n) != half) continue;
@@ -291,13 +294,10 @@ static void step_on(const db_evidence *e, int half, mover *m) {
                     normal[j][k] += weight * slope[i][j] * slope[i][k] / (width[i] * width[i]);
             }
     }
-    for (int sweep = 0; sweep < SWEEPS; sweep++) /* Gauss and Seidel */
-        for (int j = 0; j < moves; j++) {
-            double left = right[j];
-            for (int k = 0; k < moves; k++) left -= normal[j][k] * step[k];
-            if (normal[j][j] > 0) step[j] += left / normal[j][j];
-        }
-    for (int j = 0; j < moves; j++) m->move[j] += step[j];
+    db_cholesky_factor((size_t)moves, normal[0], MOVES, 0, NULL, UNDETERMINED, L);
+    db_cholesky_forward((size_t)moves, L, right);
+    db_cholesky_back((size_t)moves, L, right);
+    for (int j = 0; j < moves; j++) m->move[j] += right[j];
 }
 
 /* Moves a half's model until its spots are nearest. */
