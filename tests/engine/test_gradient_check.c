@@ -3,6 +3,7 @@
 #include "support/context.h"
 #include "engine/gradient_check.h"
 #include "engine/node_signature.h"
+#include "engine/slope_bound.h"
 
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/expert/beam_sources.h>
@@ -429,6 +430,52 @@ static void signatures_change_where_a_node_changes(void **state) {
     db_experiment_clear(&e);
 }
 
+enum { FINE = 3, WIDE = 8 * FINE };
+
+/* bound[parameter][pixel] of parameters that move all that a bound has: directions, solid angles,
+ * spots. Pixels of `size` mm with `oversample` samples along each axis, WIDE / oversample pixels. */
+static void bound_slopes(int closed, int oversample, double bound[4][WIDE * WIDE]) {
+    static const db_parameter moved[4] = { DB_DISTANCE, DB_BEAM_FAST, DB_CELL_A, DB_MISSET_Y };
+    db_experiment e = small_experiment(DB_SHAPE_GAUSS);
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    db_plan *plan = NULL;
+    double *image[4] = { bound[0], bound[1], bound[2], bound[3] };
+    e.detector.panels[0].fast_pixels = e.detector.panels[0].slow_pixels = WIDE / oversample;
+    for (int i = 0; i < 2; i++) e.detector.panels[0].pixel_size[i] = 0.9 * oversample;
+    e.oversample = oversample;
+    if (closed) {
+        e.spread.spots = DB_SPOTS_CLOSED;
+        e.spread.mosaic = 0.5;
+    }
+    options.precision = DB_PRECISION_DOUBLE;
+    options.parameters = moved;
+    options.parameter_count = 4;
+    assert_int_equal(db_plan_create(context, &e, &options, &plan), DB_OK);
+    assert_int_equal(plan->tiles.count, 1); /* spots of a tile share a bound */
+    assert_int_equal(db_plan_slope_bounds(plan, image), DB_OK);
+    db_plan_destroy(&plan);
+    db_experiment_clear(&e);
+}
+
+static void a_pixel_is_bounded_by_the_worst_of_its_samples(void **state) {
+    (void)state;
+    static double whole[4][WIDE * WIDE], fine[4][WIDE * WIDE];
+    for (int closed = 0; closed < 2; closed++) {
+        bound_slopes(closed, FINE, whole);
+        bound_slopes(closed, 1, fine);
+        for (int p = 0; p < 4; p++)
+            for (int pixel = 0; pixel < WIDE / FINE * (WIDE / FINE); pixel++) {
+                const int first =
+                    pixel / (WIDE / FINE) * FINE * WIDE + pixel % (WIDE / FINE) * FINE;
+                double worst = 0;
+                for (int i = 0; i < FINE * FINE; i++)
+                    worst = fmax(worst, fine[p][first + i / FINE * WIDE + i % FINE]);
+                assert_true(worst > 0);
+                assert_true(fabs(whole[p][pixel] / worst - 1) < 1e-12);
+            }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_parameter_of_a_small_set_up_passes),
@@ -446,6 +493,7 @@ int main(void) {
         cmocka_unit_test(nothing_passes_an_impossible_tolerance),
         cmocka_unit_test(bad_experiments_are_refused),
         cmocka_unit_test(signatures_change_where_a_node_changes),
+        cmocka_unit_test(a_pixel_is_bounded_by_the_worst_of_its_samples),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
