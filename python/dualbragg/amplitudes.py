@@ -1,4 +1,4 @@
-"""Structure factors as quantities by which images have derivatives: as many as there are."""
+"""Structure factors as variables: derivatives by each of them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ NONE = numpy.iinfo(numpy.uint32).max  # DB_NO_AMPLITUDE
 
 
 class Amplitudes(Record):
-    """Structure factors of an experiment's list that are values of their own.
+    """Structure factors that are variables, for Plan.share, torch and jax.
 
-    hkl: (values, 3) whole numbers, one line for each value, in its order
-    symmetry: space group ("P 43 21 2", 96) whose equivalent reflections share a value; None: each is its
-        own. Needs gemmi in the build
-    friedel: whether F(-h -k -l) is F(h k l)
+    experiment: its list of structure factors contains the reflections
+    hkl: (values, 3) whole numbers, the reflection of each value
+    symmetry: space group ("P 43 21 2", 96): equivalent reflections share a value; needs gemmi in the build. None: they
+        do not
+    friedel: True: h k l and -h -k -l share a value
 
-    Reflections of the list that no line stands for keep their amplitude."""
+    Reflections without a value keep the amplitude of the list."""
 
     def __init__(self, experiment: Experiment, hkl: ArrayLike, symmetry: str | int | None = None,
                  friedel: bool = False) -> None:
@@ -49,7 +50,7 @@ class Amplitudes(Record):
                                     "list of structure factors")
         shifted = hkl - low
         lines = (shifted[:, 0] * extent[1] + shifted[:, 1]) * extent[2] + shifted[:, 2]
-        self.lines = lines  # entries of the box that the lines name
+        self.lines = lines  # entry of the box for each line of hkl
         kinds = self._classes(factors, experiment._c.crystal.cell)
         line_of = numpy.full(kinds.max() + 1, NONE, numpy.uint32)
         line_of[kinds[lines]] = numpy.arange(len(hkl))
@@ -57,9 +58,9 @@ class Amplitudes(Record):
         twice = numpy.flatnonzero(first != numpy.arange(len(hkl)))
         if len(twice):
             one, other = twice[0], first[twice[0]]
-            raise errors.UsageError(f"hkl: {tuple(hkl[one].tolist())} and {tuple(hkl[other].tolist())} are "
-                                    "one value")
-        self.value = line_of[kinds]  # of each entry of the box
+            raise errors.UsageError(f"hkl: {tuple(hkl[one].tolist())} and {tuple(hkl[other].tolist())} share a value; "
+                                    "expected one of them")
+        self.value = line_of[kinds]  # number of the value, for each entry of the box
         self.entries = numpy.flatnonzero(self.value != NONE)
 
     def __repr__(self) -> str:
@@ -85,15 +86,17 @@ class Amplitudes(Record):
     def _box(self, experiment):
         factors = need_experiment(experiment)._c.structure_factors
         if numpy.prod(list(factors.extent)) != self.size:
-            raise errors.UsageError("amplitudes: expected the experiment with the list that they are of")
+            raise errors.UsageError("amplitudes: expected the experiment whose list of structure factors they were made from")
         return numpy.frombuffer(ffi.buffer(factors.amplitude, 8 * self.size))
 
     def get(self, experiment: Experiment) -> Floats:
-        """(values,) electrons: those of the lines."""
+        """Return the values from an experiment: (values,) electrons."""
         return self._box(experiment)[self.lines]
 
     def put(self, experiment: Experiment, values: Floats) -> None:
-        """Gives all reflections their values: (values,) float64, electrons."""
+        """Set the structure factors of all reflections in an experiment.
+
+        values: (values,) float64, electrons"""
         array(values, "values", (len(self),), numpy.float64)
         bad = numpy.flatnonzero(~numpy.isfinite(values))
         if len(bad):

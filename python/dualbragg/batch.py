@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 
 
 def _rows(arrays, count, c_type="void *"):
-    """Pointers to the rows of an array."""
+    """Return pointers to the rows of an array."""
     return ffi.new(f"{c_type}[]", [pointer(arrays[i], c_type) for i in range(count)])
 
 
 class Batch(_Planned):
-    """Renders many experiments that have the same counts (panels, pixels, sources, domains) and the
-    structure factors of the first: orientations, cells, beams, detectors' places are each shot's own.
-    Shots are divided among the threads; results have the bits of plans for each shot.
+    """Batch of shots: renders many experiments in one call.
 
-    Arguments are those of Plan; progress is told between shots. shots: a sequence of Experiment."""
+    All shots have the counts (panels, pixels, sources, domains) and the structure factors of the experiment that makes
+    the batch. Each has its own orientation, cell, beam and detector geometry. Threads work on different shots; results
+    have the same bits as those of a Plan for each shot.
+
+    Arguments are those of Plan; `progress` is called between shots. Methods take `shots`, a sequence of Experiment."""
 
     def _create(self, experiment):
         out = ffi.new("db_plan_batch **")
@@ -35,18 +37,18 @@ class Batch(_Planned):
         self._plan = lib.db_plan_batch_plan(self._batch)
 
     def share(self, amplitudes: Amplitudes) -> None:
-        """As Plan.share, for all shots."""
+        """Make structure factors variables of all shots: see Plan.share."""
         self._call(lib.db_plan_batch_share_amplitudes, self._batch, self._shared_values(amplitudes),
                    len(amplitudes))
         self._shared = amplitudes
 
     def update(self, experiment: Experiment) -> None:
-        """Takes over the structure factors of an experiment, for all shots to come."""
+        """Set the structure factors of all later shots to those of an experiment."""
         self._call(lib.db_plan_batch_update, self._batch, need_experiment(experiment)._c)
 
     @staticmethod
     def _shots(shots):
-        """Pointers to shots, and a list that keeps them alive: it must live as long."""
+        """Return pointers to the shots, and a list that must live as long."""
         if isinstance(shots, Experiment) or not hasattr(shots, "__iter__"):
             raise errors.UsageError(f"shots: expected a list of experiments, found {type(shots).__name__}")
         shots = list(shots)
@@ -62,7 +64,9 @@ class Batch(_Planned):
         return self._taken(value, what, shape, writable=True), value
 
     def forward(self, shots: Sequence[Experiment], out: Memory | None = None) -> Memory:
-        """Images (photons), (shots, *shape)."""
+        """Return the images (photons), (shots, *shape).
+
+        out: array of this shape that receives them"""
         c, shots = self._shots(shots)
         count = len(shots)
         images, given = self._images(out, count)
@@ -71,15 +75,20 @@ class Batch(_Planned):
         return given
 
     def vjp(self, shots: Sequence[Experiment], cotangents: Memory, out: Memory | None = None) -> Floats:
-        """Gradients of each shot by the parameters, (shots, parameters): sums of its cotangent times
-        derivative over its pixels. out: receives the images."""
+        """Return the gradient of each shot, (shots, parameters): sums over its pixels of cotangent times derivative.
+
+        cotangents: (shots, *shape), of the plan's dtype
+        out: array of this shape that receives the images"""
         shots = list(shots)
         found = numpy.empty((len(shots), len(self.names)))
         self._products(shots, cotangents, Vector(found if self.names else None), None, out)
         return found
 
     def vjp_all(self, shots: Sequence[Experiment], cotangents: Memory) -> Vector:
-        """As vjp, by all structure factors, too: a Vector whose arrays have a row for each shot."""
+        """Return the gradient of each shot by parameters and structure factors: a Vector of arrays with a row for each
+        shot.
+
+        cotangents: (shots, *shape), of the plan's dtype"""
         shots = list(shots)
         found = Vector(numpy.empty((len(shots), len(self.names))), numpy.empty((len(shots), self.amplitude_count)),
                        numpy.empty((len(shots), 1)))
@@ -87,19 +96,26 @@ class Batch(_Planned):
         return found._replace(default_F=found.default_F[:, 0])
 
     def vjp_sums(self, shots: Sequence[Experiment], cotangents: Memory) -> Vector:
-        """Sums over all shots of gradients by the structure factors, which they share: a Vector."""
+        """Return the gradient by the structure factors, summed over all shots: a Vector.
+
+        cotangents: (shots, *shape), of the plan's dtype"""
         found = Vector(None, numpy.zeros(self.amplitude_count), numpy.zeros(1))
         self._products(list(shots), cotangents, None, found)
         return found._replace(default_F=float(found.default_F[0]))
 
     def products(self, shots: Sequence[Experiment], cotangents: Memory, parameters: Floats | None = None,
                  amplitudes: Floats | None = None) -> None:
-        """vjp and vjp_sums in one pass: arrays, (shots, parameters) and (amplitudes,), receive what they name."""
+        """Compute gradients as vjp and vjp_sums do, in one pass.
+
+        cotangents: (shots, *shape), of the plan's dtype
+        parameters: (shots, parameters) float64, receives the gradient of each shot; None: not wanted
+        amplitudes: (amplitudes,) float64, receives the sum over all shots; None: not wanted"""
         self._products(list(shots), cotangents, None if parameters is None else Vector(parameters),
                        None if amplitudes is None else Vector(None, amplitudes))
 
     def _products(self, shots, cotangents, each, sums, out=None):
-        """each: arrays with a row for each shot, or None; sums: over all of them, or None."""
+        """Run db_plan_batch_vjp. each: Vector of arrays with a row for each shot, or None; sums: Vector over all shots,
+        or None."""
         c, shots = self._shots(shots)
         count = len(shots)
         cotangents, images = self._cotangents(cotangents, count, out)
@@ -124,10 +140,11 @@ class Batch(_Planned):
 
     def jvp(self, shots: Sequence[Experiment], directions: Floats, out: Memory | None = None,
             tangents: Memory | None = None, amplitudes: Floats | None = None) -> tuple[Memory, Memory]:
-        """Images, and their derivatives along a direction each.
+        """Return the images (photons), and the derivative of each along its direction: two arrays (shots, *shape).
 
-        directions: float64 of (shots, parameters), in their units
-        amplitudes: the same of (shots, amplitudes), electrons, or of (amplitudes,) for all; None: 0"""
+        directions: (shots, parameters) float64, in units of the parameters
+        out, tangents: arrays that receive images and derivatives
+        amplitudes: (shots, amplitudes) float64, electrons, or (amplitudes,) for all shots; None: 0"""
         c, shots = self._shots(shots)
         count = len(shots)
         array(directions, "directions", (count, len(self.names)), numpy.float64)
@@ -147,10 +164,10 @@ class Batch(_Planned):
 
     def normal(self, shots: Sequence[Experiment], data: Memory,
                weight: Memory | None = None) -> tuple[Floats, Floats, Floats]:
-        """As Plan.normal for each shot: chi2 (shots,), gradients (shots, parameters) and curvatures
-        (shots, parameters, parameters).
+        """Return the sums of a least-squares step for each shot, as Plan.normal does: chi2 (shots,), gradient (shots,
+        parameters) and curvature (shots, parameters, parameters).
 
-        data, weight: float32 or float64 of (shots, *shape)"""
+        data, weight: (shots, *shape), both float32 or both float64"""
         c, shots = self._shots(shots)
         count = len(shots)
         data = self._taken(data, "data", (count, *self.shape),

@@ -1,4 +1,4 @@
-"""Curves of f' and f'' of each kind of sites, from stills."""
+"""Refinement of the curves of f' and f'' of each kind of sites, from stills."""
 
 from __future__ import annotations
 
@@ -21,13 +21,16 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class SiteCurves(Record):
-    """What refine_site_curves has found.
+    """Result of refine_site_curves.
 
-    curves: name of each kind, and (points, 3) of energy (eV), f' and f'' (electrons)
-    errors: name, and (points, 2) standard errors of f' and f''; inf where no image has a say: the start is kept
-    names: of the parameters, "fp:KIND:POINT" and "fdp:KIND:POINT"; covariance: (names, names), electrons^2
-    chi2: sum over pixels of (counts - model)^2/model at the end; pixels: how many
-    rounds: that it took; settled: whether the last step was below a hundredth of every error"""
+    curves: by name of the kind, (points, 3) of energy (eV), f' and f'' (electrons)
+    errors: by name, (points, 2) standard errors of f' and f''; inf: no image depends on them, the start is kept
+    names: of the parameters, "fp:KIND:POINT" and "fdp:KIND:POINT"
+    covariance: (names, names), electrons^2
+    chi2: sum over pixels of (counts - model)^2/model at the end
+    pixels: number of pixels in use
+    rounds: steps taken
+    settled: True: the last step was below a hundredth of every error"""
     curves: dict[str, Floats]
     errors: dict[str, Floats]
     names: list[str]
@@ -41,16 +44,18 @@ class SiteCurves(Record):
 def refine_site_curves(experiments: Sequence[Experiment], images: Iterable[ArrayLike], *,
                        background: float | Sequence[ArrayLike] = 0.0, masks: Iterable[ArrayLike] | None = None,
                        smoothness: float = 0.0, rounds: int = 20, tolerance: float = 1e-3) -> SiteCurves:
-    """Refines f' and f'' at all points of the curves that experiments share, against the photons of one still each.
+    """Refine f' and f'' at all points of the curves that experiments share, against one still for each experiment.
 
-    All else of the experiments is known: orientation, cell, spectrum, scale. Spots are in closed form, and all
-    experiments have the same kinds of sites and energies (Experiment.site_curves), whose values are the start. The
-    counts are Poisson numbers: steps are those of Fisher's scoring, which end at the most likely curves.
+    Orientation, cell, spectrum, scale ... of the experiments are known. Spots are in closed form. All experiments have
+    the same kinds of sites and energies (Experiment.site_curves); the first gives the start. Counts are Poisson
+    numbers: steps are those of Fisher's scoring, which lead to the most likely curves.
 
-    images: photons, of the shape of each experiment's images; background: photons of each pixel, or an image of them
-    for each still; masks: for each still an image that is 0 where a pixel does not count
-    smoothness: weight of the squared second differences of each curve, taken as if points were 1 eV apart
-    (eV^4/electrons^2); errors are then those of the data alone, and curves are drawn towards straight lines
+    images: photons, each of its experiment's shape
+    background: photons of each pixel, or an image for each still
+    masks: an image for each still, 0 for pixels to leave out
+    smoothness: weight (eV^4/electrons^2) of squared second differences of the curves, as if points were 1 eV apart;
+        above 0 it draws curves towards straight lines, while errors stay those of the data alone
+    rounds: largest number of steps
     tolerance: photons that a pixel of the model may lack"""
     experiments = [e.copy() for e in experiments]
     stills = [numpy.array(image, dtype=numpy.float64) for image in images]
@@ -93,7 +98,7 @@ def refine_site_curves(experiments: Sequence[Experiment], images: Iterable[Array
 
 
 class _Stills:
-    """All stills at given values: their sums, one after the other in one plan where they are alike."""
+    """Sums over all stills at given values. One plan renders stills of the same counts, one after the other."""
 
     def __init__(self, experiments, stills, below, kept, names, tolerance):
         self._given = list(zip(experiments, stills, below, kept))
@@ -105,14 +110,14 @@ class _Stills:
             if self._plan is not None:
                 self._plan.update(experiment)
                 return self._plan
-        except errors.UsageError:  # another number of sources, say
+        except errors.UsageError:  # other counts, for example of sources
             pass
         self._plan = Plan(experiment, parameters=self._names, precision="double", dtype=numpy.float64,
                           tolerance=self._tolerance)
         return self._plan
 
     def sums(self, values):
-        """chi2, number of pixels, gradient and curvature by the values."""
+        """Return chi2, number of pixels, gradient and curvature by the values."""
         chi2, pixels = 0.0, 0
         gradient, curvature = numpy.zeros(len(values)), numpy.zeros((len(values), len(values)))
         for experiment, still, below, kept in self._given:
@@ -158,7 +163,7 @@ def _check(experiments, stills, kept, start):
 
 
 def _solved(curvature, gradient, seen):
-    """The step that ends at the bottom, and the inverse: 0 where nothing is seen."""
+    """Return the step from the minimum, and the inverse of the curvature; both are 0 for parameters that no still sees."""
     part = numpy.ix_(seen, seen)
     size = numpy.sqrt(numpy.diagonal(curvature)[seen])
     inverse = numpy.linalg.pinv(curvature[part] / numpy.outer(size, size), hermitian=True) / numpy.outer(size, size)
@@ -169,7 +174,7 @@ def _solved(curvature, gradient, seen):
 
 
 def _roughness(curves):
-    """Matrix of the squared second differences of all curves, in their order."""
+    """Return the matrix of squared second differences of all curves, in their order."""
     blocks: list[Any] = []
     for curve in curves.values():
         energy = curve[:, 0]

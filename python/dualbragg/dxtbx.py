@@ -1,4 +1,4 @@
-"""Objects of dxtbx and cctbx as experiments, images and structure factors, and back.
+"""Conversion between objects of dxtbx or cctbx and experiments, images, structure factors.
 
     from dualbragg import dxtbx
 
@@ -7,9 +7,8 @@
     measured = dxtbx.load(experiments[0].imageset)
     experiments = dxtbx.to_experiments(crystal)
 
-Objects are taken for what they can do (to_dict, get_raw_data, indices ...), so that neither package
-is needed but for the way back.
-"""
+Objects need the right methods (to_dict, get_raw_data, indices ...), not the right class. So only to_experiments imports
+dxtbx."""
 
 from __future__ import annotations
 
@@ -43,20 +42,20 @@ def _dictionary(model, what):
 
 
 def _plain(value):
-    """What json does not know: numbers and arrays of numpy and flex."""
+    """Convert numbers and arrays of numpy and flex, which json does not know."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if hasattr(value, "__iter__"):
         return list(value)
-    raise errors.UsageError(f"model: cannot say {type(value).__name__} in a list of experiments")
+    raise errors.UsageError(f"model: expected numbers, texts and lists, found {type(value).__name__}")
 
 
 def from_models(*, beam: Any, detector: Any, crystal: Any = None, goniometer: Any = None, scan: Any = None,
                 **keywords: Unpack[Keywords]) -> Experiment:
-    """An Experiment of single models of dxtbx: Beam, Detector, Crystal, Goniometer, Scan.
+    """Return the Experiment of single dxtbx models: Beam, Detector, Crystal, Goniometer, Scan.
 
-    keywords: those of dualbragg.Experiment, for what the models do not say (Ncells, default_F,
-    fluence, mosaic_spread ...) or say otherwise."""
+    keywords: those of dualbragg.Experiment; they add values that the models lack (Ncells, default_F, fluence,
+        mosaic_spread ...), or replace values of the models"""
     given = dict(beam=beam, detector=detector, goniometer=goniometer, scan=scan, crystal=crystal)
     listed: dict[str, Any] = {"__id__": "ExperimentList", "imageset": [], "profile": [], "scaling_model": []}
     entry: dict[str, Any] = {"__id__": "Experiment", "identifier": ""}
@@ -74,8 +73,10 @@ def from_models(*, beam: Any, detector: Any, crystal: Any = None, goniometer: An
 
 
 def from_experiments(experiments: Any, number: int | None = None, **keywords: Unpack[Keywords]) -> Experiment:
-    """An Experiment of one of an ExperimentList (number: from 0; may be left out if there is one), or of
-    a single dxtbx Experiment. keywords as for from_models."""
+    """Return the Experiment of a dxtbx Experiment, or of one in an ExperimentList.
+
+    number: in the list, from 0; None: the only one
+    keywords: as for from_models"""
     if not hasattr(experiments, "detector"):
         try:
             count = len(experiments)
@@ -93,8 +94,7 @@ def from_experiments(experiments: Any, number: int | None = None, **keywords: Un
 
 
 def to_experiments(experiment: Experiment) -> Any:
-    """A dxtbx ExperimentList of one experiment, without an image. Needs dxtbx (Debian:
-    python3-dials)."""
+    """Return a dxtbx ExperimentList with this experiment, without an image. Needs dxtbx (Debian: python3-dials)."""
     try:
         from dxtbx.model.experiment_list import ExperimentListFactory
     except ImportError:
@@ -111,8 +111,10 @@ def _numpy(flex):
 
 
 def load(imageset: Any, index: int = 0) -> MeasuredImage:
-    """A MeasuredImage of an image of an imageset: its counts less the pedestal, its mask and trusted
-    range, its gain. Panels, which are alike in width, are one below the other. The counts are copied."""
+    """Return the MeasuredImage of an image of an imageset: counts minus pedestal (copied), gain, and mask, which
+    includes the trusted range.
+
+    Panels must have one width; they are one below the other."""
     panels = imageset.get_raw_data(index)
     masks = imageset.get_mask(index)
     listed = list(imageset.get_detector(index))
@@ -135,8 +137,9 @@ def load(imageset: Any, index: int = 0) -> MeasuredImage:
 
 
 def amplitudes(array: Any) -> tuple[NDArray[numpy.int32], Floats]:
-    """hkl (reflections, 3) and amplitudes (reflections,) of a miller array of cctbx, for
-    Experiment.set_amplitudes: intensities become amplitudes, symmetry and Friedel's law are expanded."""
+    """Return hkl (reflections, 3) and amplitudes (reflections,) of a cctbx miller array, for Experiment.set_amplitudes.
+
+    Intensities become amplitudes; equivalent reflections are added by symmetry and Friedel's law."""
     for needed in ("indices", "data", "expand_to_p1"):
         if not hasattr(array, needed):
             raise errors.UsageError("array: expected a miller array of cctbx, found "

@@ -1,8 +1,8 @@
-"""Exceptions, one for each kind of failure."""
+"""Exceptions: one for each kind of failure."""
 
 
 class Error(Exception):
-    """A call failed; its text is the library's message."""
+    """A call failed. The text of the exception is the library's message."""
 
 
 class UsageError(Error, ValueError):
@@ -22,12 +22,12 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class CancelledError(Error):
-    """The caller's progress function ended the work."""
+    """The caller's progress function has ended the work."""
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """This build or version does not do it."""
+    """This build or version cannot do it."""
 
 
 class DeviceError(Error, RuntimeError):
-    """The device is not there, or failed."""
+    """The device is missing, or has failed."""

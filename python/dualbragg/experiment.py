@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from ._keywords import Keywords
     from ._types import Path
 
-# Members of db_setup that are files, by the keyword that names them.
+# Keywords that name files, and their members of db_setup.
 _FILES = {"matrix": "matrix_file", "hkl": "hkl_file", "sources": "source_file",
           "spectrum": "spectrum_file", "stol": "stol_file"}
 _TEXTS = {"hkl_columns": "hkl_columns", "hkl_space_group": "hkl_space_group", "sites": "sites"}
-# Members that are numbers, but no fields of the library's table, with how many there are.
+# Keywords with numbers that are no fields of the library's table, and the count of their numbers.
 _NUMBERS = {"Xbeam": 1, "Ybeam": 1, "orientation": 9, "sample_size": 3, "detector_size": 2, "dmin": 1,
             "beamsize": 1, "origin": 3, "amorphous_size": 3, "density": 1, "molecular_weight": 1}
 _LAYER_DEPTHS = ("mean", "front")  # of the sensor: 0 and 1 of db_setup.layers_at_front
-_FORMER = {"cells": ("Ncells",), "d_min": ("dmin",), "beam_centre": ("Xbeam", "Ybeam")}  # names that keywords had
-# What a configuration has beside the keywords.
+_FORMER = {"cells": ("Ncells",), "d_min": ("dmin",), "beam_centre": ("Xbeam", "Ybeam")}  # former names of keywords
+# Keys of configurations that are no keywords, and what to write instead.
 _ELSEWHERE = {"geometry": "header=FILE takes the geometry of an image", "symmetry": "fit(model=dict(symmetry=...)) keeps it",
               "energy": "wavelength=12398.42 / energy in eV",
               "find_orientation": "dualbragg.find_orientation and fit(model=dict(find_orientation=True)) find it"}
-_MOST_SHOWN = 1 << 24  # pixels of an image that a notebook shows, spots in closed form, which takes no long time
+_MOST_SHOWN = 1 << 24  # pixels: largest image that a notebook renders, with spots in closed form, which is fast
 _KINDS = {lib.DB_FIELD_NUMBER: "double", lib.DB_FIELD_INTEGER: "int"}
 
 
@@ -50,7 +50,7 @@ def _set_choice(setup, field, name, value):
 
 
 def _set_field(setup, field, name, value):
-    """Stores values of the library's table, whose range db_setup_resolve checks."""
+    """Store values of a field; db_setup_resolve checks their range."""
     if field.kind == lib.DB_FIELD_CHOICE:
         if isinstance(value, bool):
             value = "yes" if value else "no"
@@ -81,7 +81,7 @@ def _set_number(setup, name, value):
 
 
 def _present(keywords):
-    """Keywords by the names that they have now."""
+    """Return the keywords by their present names."""
     for former in keywords.keys() & _FORMER.keys():
         now = _FORMER[former]
         for name in now:
@@ -94,7 +94,7 @@ def _present(keywords):
 
 
 def _set(setup, name, value, borrowed):
-    """A keyword's value; names of files are borrowed."""
+    """Store the value of a keyword. borrowed: function that keeps a text for C."""
     field = lib.db_setup_field_find(name.encode())
     if name in _FILES or name in _TEXTS:
         setattr(setup, {**_FILES, **_TEXTS}[name], borrowed(value, name))
@@ -111,34 +111,34 @@ def _set(setup, name, value, borrowed):
 
 
 class Experiment(Geometry, Record):
-    """What is simulated.
+    """Experiment: crystal, beam, spindle, detector and structure factors of an image.
 
-    Keywords are the library's fields, with its names and units (dualbragg.fields() lists them:
-    cell in A and degree, distance in mm, wavelength in A, misset in degree, mosaic_spread in degree
-    ...), and besides:
+    Keywords are the library's fields, with their names and units. dualbragg.fields() lists them: cell (A, degree),
+    distance (mm), wavelength (A), misset (degree), mosaic_spread (degree) ... Further keywords:
 
-    hkl, hkl_columns, hkl_space_group: structure factors of a file (text, MTZ, CIF, PDB)
-    sites: kinds of sites in its coordinates whose scattering depends on the photon energy, SITES=CURVE with commas
-    between, as "FES:FE1=reduced.tsv,FES:FE2=table:2"
-    matrix: MOSFLM orientation matrix of a file; orientation: 9 numbers of a rotation, row by row
-    sources, spectrum, stol: files of sources, a spectrum, amorphous amplitudes
-    header: an image whose header says where detector, beam and spindle are
-    expt, expt_number, expt_frame: an experiment of a DIALS list, and an image of its scan
-    Xbeam, Ybeam: the beam centre as nanoBragg's flags take it: mm, in the meaning of the convention (beam_centre_px is in
-    pixels along fast and slow in every one)
-    origin, sample_size, detector_size (mm), beamsize (mm), dmin (A),
-    amorphous_size (mm), density (g/cm^3), molecular_weight (g/mol)
-    layer_depth: where a layer of the sensor records photons: "mean", at the depth at which it absorbs on
-    average, or "front", as nanoBragg does
+    hkl, hkl_columns, hkl_space_group: file of structure factors (text, MTZ, CIF, PDB), its columns and space group
+    sites: kinds of sites in the coordinates of hkl whose scattering depends on the photon energy: SITES=CURVE,
+        separated by commas, such as "FES:FE1=reduced.tsv,FES:FE2=table:2"
+    matrix: file with a MOSFLM orientation matrix
+    orientation: 9 numbers of a rotation matrix, row by row
+    sources, spectrum, stol: files of sources, of a spectrum, of amplitudes of amorphous matter
+    header: image whose header gives the places of detector, beam and spindle
+    expt, expt_number, expt_frame: DIALS list, number of an experiment in it, and image of its scan
+    Xbeam, Ybeam: beam centre (mm) of nanoBragg's flags, whose meaning depends on the convention; beam_centre_px (pixels
+        along fast and slow) has one meaning in all conventions
+    origin, sample_size, detector_size, beamsize: mm
+    dmin: A
+    amorphous_size, density, molecular_weight: mm, g/cm^3, g/mol
+    layer_depth: depth at which a layer of the sensor records photons: "mean", where it absorbs on average, or "front",
+        as in nanoBragg
 
-    notices: what was chosen automatically, and what files say and is not used or doubtful, a line each.
+    experiment["cell_a"] reads and sets a parameter, in its unit; images have derivatives by parameters. Lattice,
+    orientation, beam and panels are arrays: A, U, unit_cell, quaternion, s0, panels ...
 
-    experiment["cell_a"] reads and sets parameters, by which images have derivatives, in their
-    units. Lattice, orientation, beam and panels as arrays: A, U, unit_cell, quaternion, s0, panels ...
+    notices: list of lines about automatic choices, and about contents of files that are doubtful or not used
 
-    Thread-safety: an experiment may be read by many threads while none changes it. It can be pickled
-    and copied as it is, wherever its values are from; the files that it was made from are not needed.
-    """
+    Many threads may read an experiment while none changes it. Copies and pickles contain all values; they do not need
+    the files."""
 
     def __init__(self, *, header: Path | None = None, expt: Path | None = None, expt_number: int = -1,
                  expt_frame: int = 0, **keywords: Unpack[Keywords]) -> None:
@@ -148,7 +148,7 @@ class Experiment(Geometry, Record):
         setup.layers_at_front = _LAYER_DEPTHS.index("mean")
         given = _present(dict(keywords))
         if expt is None and (expt_number, expt_frame) != (-1, 0):
-            raise errors.UsageError("expt_number, expt_frame: expected expt, the list that they are of, beside them")
+            raise errors.UsageError("expt_number, expt_frame: expected expt, the list of experiments, beside them")
         keep: list[Any] = []
         self.notices: list[str] = []
 
@@ -176,24 +176,28 @@ class Experiment(Geometry, Record):
 
     @classmethod
     def from_expt(cls, path: Path, number: int = -1, **keywords: Unpack[Keywords]) -> Experiment:
-        """An experiment of a DIALS list (.expt); keywords as for Experiment complete it."""
+        """Return the experiment of a DIALS list (.expt).
+
+        number: of the experiment in the list, from 0; -1: the only one
+        keywords: those of Experiment, for what the list lacks"""
         return cls(expt=path, expt_number=number, **keywords)
 
     def to_expt(self, path: Path) -> None:
-        """Writes a DIALS experiment list."""
+        """Write a DIALS experiment list."""
         context = new_context()
         check(context, lib.db_write_expt(context, encoded(path), self._c, ffi.NULL))
 
     def write_matrix(self, path: Path) -> None:
-        """Writes the crystal's orientation matrix as MOSFLM does."""
+        """Write the crystal's orientation matrix in MOSFLM's format."""
         context = new_context()
         check(context, lib.db_write_mosflm_matrix(context, encoded(path), self._c))
 
     def write_smv(self, path: Path, image: NDArray[numpy.float32], scale: float = 1.0, adc: float = 0.0) -> None:
-        """Writes an image of one panel as SMV, with this experiment in its header.
+        """Write an image of one panel as SMV, with this experiment in its header.
 
-        image: photons, float32 of (slow, fast); numbers in the file are image * scale + adc, rounded,
-        0 to 65535. scale: ADU per photon; 0: such that the brightest pixel has 55000"""
+        image: photons, (slow, fast) float32; the file has image * scale + adc, rounded, from 0 to 65535
+        scale: ADU per photon; 0: so that the brightest pixel has 55000
+        adc: offset, ADU"""
         array(image, "image", self.shape, numpy.float32)
         context = new_context()
         check(context, lib.db_write_smv(context, encoded(path), self._c, pointer(image, "float *"),
@@ -201,12 +205,12 @@ class Experiment(Geometry, Record):
                                         ffi.NULL))
 
     def copy(self) -> Experiment:
-        """An experiment that shares nothing with this one."""
+        """Return an independent copy."""
         return self.copy_of(self._c, self.notices)
 
     @classmethod
     def copy_of(cls, c: Any, notices: Iterable[str] = ()) -> Experiment:
-        """An experiment that shares nothing with a struct of the library."""
+        """Return an independent copy of a db_experiment of the library."""
         made = object.__new__(cls)
         made.notices = list(notices)
         made._c = _new_experiment()
@@ -215,7 +219,7 @@ class Experiment(Geometry, Record):
         return made
 
     def without_list(self) -> Experiment:
-        """A copy that has no structure factors, for shots of a batch, which has them."""
+        """Return a copy without structure factors, for a shot of a batch: the batch has them."""
         borrowed = ffi.new("db_experiment *", self._c[0])
         borrowed.structure_factors.amplitude = ffi.NULL
         borrowed.structure_factors.sites = ffi.NULL
@@ -281,7 +285,7 @@ class Experiment(Geometry, Record):
         return out[0]
 
     def __contains__(self, name: str) -> bool:
-        """Whether it has the parameter."""
+        """Return whether the experiment has the parameter."""
         try:
             self._parameter(name)
         except errors.UsageError:
@@ -289,13 +293,15 @@ class Experiment(Geometry, Record):
         return True
 
     def __iter__(self) -> Iterator[str]:
-        """Names of its parameters."""
+        """Iterate over the names of its parameters."""
         return iter(self.values)
 
     def __getitem__(self, name: str) -> float:
+        """Return the value of a parameter, in its unit."""
         return lib.db_parameter_get(self._c, self._parameter(name))
 
     def __setitem__(self, name: str, value: float) -> None:
+        """Set a parameter, in its unit. Raise an exception and change nothing if the experiment cannot have the value."""
         parameter = self._parameter(name)
         before = lib.db_parameter_get(self._c, parameter)
         lib.db_parameter_set(self._c, parameter, finite(value, 1, name)[0])
@@ -306,8 +312,11 @@ class Experiment(Geometry, Record):
             raise
 
     def set_values(self, names: Iterable[str], numbers: Iterable[int], values: Iterable[float]) -> None:
-        """Sets several parameters at once; numbers: what the library calls them. After a failure the
-        values are those given."""
+        """Set several parameters. After an exception, parameters that were set keep their new values.
+
+        names: of the parameters
+        numbers: of the parameters, in the library's table
+        values: in the units of the parameters"""
         for name, number, value in zip(names, numbers, values):
             if not math.isfinite(value):
                 raise errors.UsageError(f"{name}: expected a finite number, found {value!r}")
@@ -316,21 +325,21 @@ class Experiment(Geometry, Record):
 
     @property
     def values(self) -> dict[str, float]:
-        """Values of all parameters of the table that this experiment has, by name, in their units."""
+        """Values of all parameters that this experiment has, by name, in their units."""
         return {name: self[name] for name in parameters(self)}
 
     parameters = _former.attribute("parameters", "values")
 
     @property
     def panel_shapes(self) -> list[tuple[int, int]]:
-        """(slow, fast) pixels of each panel."""
+        """Pixels (slow, fast) of each panel."""
         d = self._c.detector
         return [(d.panels[p].slow_pixels, d.panels[p].fast_pixels) for p in range(d.panel_count)]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of images: (slow, fast) of one panel, (panels, slow, fast) of several that are
-        alike, else (pixels,), panel after panel."""
+        """Shape of images: (slow, fast) of one panel; (panels, slow, fast) of panels with equal shapes; else (pixels,),
+        panel after panel."""
         panels = self.panel_shapes
         if len(panels) == 1:
             return panels[0]
@@ -339,10 +348,11 @@ class Experiment(Geometry, Record):
         return (sum(slow * fast for slow, fast in panels),)
 
     def set_amplitudes(self, hkl: ArrayLike, amplitude: ArrayLike, default_F: float | None = None) -> None:
-        """Replaces the list of structure factors.
+        """Replace the list of structure factors.
 
-        hkl: (reflections, 3) whole numbers; amplitude: (reflections,) electrons. What is not
-        listed has default_F (electrons; None: as it was)."""
+        hkl: (reflections, 3) whole numbers
+        amplitude: (reflections,) electrons
+        default_F: amplitude of other reflections, electrons; None: unchanged"""
         hkl = numpy.asarray(hkl)
         if hkl.ndim != 2 or hkl.shape[1] != 3 or len(hkl) == 0 or hkl.dtype.kind not in "iu":
             raise errors.UsageError("hkl: expected whole numbers of the shape (reflections, 3), "
@@ -372,8 +382,10 @@ class Experiment(Geometry, Record):
 
     @property
     def site_curves(self) -> dict[str, NDArray[numpy.float64]]:
-        """Kinds of sites whose scattering depends on the photon energy: name and curve, (points, 3) of energy (eV), f'
-        and f'' (electrons); copies. Parameters are called "fp:KIND:POINT" and "fdp:KIND:POINT", numbers from 0."""
+        """Curves of f' and f'' of each kind of sites, by name: (points, 3) of energy (eV), f' and f'' (electrons),
+        copied. {} if the structure factors do not depend on the photon energy.
+
+        Their parameters are "fp:KIND:POINT" and "fdp:KIND:POINT", numbers from 0."""
         sites = self._c.structure_factors.sites
         if sites == ffi.NULL:
             return {}
@@ -383,8 +395,10 @@ class Experiment(Geometry, Record):
 
     @property
     def site_parts(self) -> NDArray[numpy.complex128]:
-        """Of each entry of the box of structure factors F of the rest and the kinds' geometric factors G: (h, k, l,
-        1 + kinds), complex, a copy; F(E) = rest + sum of (f'(E) + i f''(E)) G. The box begins at box_start."""
+        """Structure factors of the rest and geometric factors G of each kind of sites, in the box of Miller indices
+        that begins at box_start: (h, k, l, 1 + kinds) complex, copied.
+
+        F(E) = rest + sum over kinds of (f'(E) + i f''(E)) G"""
         sites, extent = self._c.structure_factors.sites, tuple(self._c.structure_factors.extent)
         if sites == ffi.NULL:
             raise errors.UsageError("site_parts: the structure factors do not depend on the photon energy")
@@ -397,7 +411,9 @@ class Experiment(Geometry, Record):
         return tuple(self._c.structure_factors.min)
 
     def set_site_curve(self, name: str, curve: ArrayLike) -> None:
-        """Replaces the curve of a kind of sites by (points, 3): energy (eV, ascending), f' and f'' (electrons)."""
+        """Replace the curve of a kind of sites.
+
+        curve: (points, 3) of energy (eV, ascending), f' and f'' (electrons)"""
         curves = self.site_curves
         if name not in curves:
             raise errors.UsageError(f"set_site_curve: expected one of {list(curves)}, found {name!r}")
@@ -405,11 +421,14 @@ class Experiment(Geometry, Record):
         self._set_site_kinds(self.site_parts.view(float).ravel(), curves)
 
     def set_site_kinds(self, hkl: ArrayLike, parts: ArrayLike, curves: dict[str, ArrayLike]) -> None:
-        """Replaces the structure factors by ones that depend on the photon energy, from arrays.
+        """Replace the structure factors by arrays that depend on the photon energy.
 
-        hkl: (reflections, 3) whole numbers, Friedel mates by themselves; parts: (reflections, 1 + kinds) complex, F of
-        the rest (electrons) and each kind's geometric factor; curves: name and curve of each kind, (points, 3) of energy
-        (eV, ascending), f' and f'' (electrons), which must reach all sources. What is not listed has default_F."""
+        hkl: (reflections, 3) whole numbers; Friedel mates have a line each
+        parts: (reflections, 1 + kinds) complex: F of the rest (electrons), and the geometric factor of each kind
+        curves: name of each kind and its curve, (points, 3) of energy (eV, ascending), f' and f'' (electrons); it must
+            cover the energies of all sources
+
+        Other reflections have default_F."""
         parts = numpy.asarray(parts, dtype=complex)
         if parts.ndim != 2 or parts.shape[1] != 1 + len(curves) or not numpy.isfinite(parts).all():
             raise errors.UsageError(f"parts: expected finite numbers of the shape (reflections, {1 + len(curves)}), "
@@ -441,7 +460,7 @@ class Experiment(Geometry, Record):
         check(context, lib.db_experiment_set_site_kinds(context, self._c, sites))
 
     def to_dict(self) -> dict[str, Any]:
-        """All that it is, as numbers, texts, lists and dictionaries, which json takes: from_dict makes the same again."""
+        """Return all values as a dictionary that json takes; from_dict makes the same experiment from it."""
         values, lists = self.__getstate__()["_c"]
         return dict(experiment=plain(values[0]), notices=list(self.notices),
                     **{name: [plain(row) for row in lists[name]] for name in ("sources", "panels")},
@@ -451,7 +470,7 @@ class Experiment(Geometry, Record):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Experiment:
-        """The way back."""
+        """Return the experiment of a dictionary made by to_dict."""
         made = object.__new__(cls)
         try:
             lists = {name: records(values[name], f"db_{name[:-1]}") for name in ("sources", "panels")}
@@ -467,7 +486,7 @@ class Experiment(Geometry, Record):
         return made
 
     def _rows(self):
-        """Cell and geometry, as a notebook shows them."""
+        """Return cell and geometry as rows of a notebook's table."""
         shown = [("cell", " ".join(f"{v:.6g}" for v in self.unit_cell), "\u00c5, \u00b0")]
         shown += [(name, f"{self[name]:g}", parameters()[name].unit)
                   for name in ("misset_x", "misset_y", "misset_z", "wavelength", "distance", "mosaic_spread")
@@ -491,7 +510,7 @@ class Experiment(Geometry, Record):
 
 
 def need_experiment(value: Any, what: str = "experiment") -> Experiment:
-    """The caller's experiment."""
+    """Return the value if it is an Experiment; else raise UsageError."""
     if not isinstance(value, Experiment):
         raise errors.UsageError(f"{what}: expected a dualbragg.Experiment, found {type(value).__name__}")
     return value

@@ -1,4 +1,4 @@
-"""What an experiment can be made of, and what it has derivatives by: the library's own tables."""
+"""Keywords of Experiment, and parameters by which images have derivatives: the library's tables."""
 
 from __future__ import annotations
 
@@ -14,22 +14,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Field(Record):
-    """A keyword of Experiment."""
+    """Keyword of Experiment.
+
+    name: the keyword
+    unit: "" if it has none
+    count: number of values
+    least, most: range of the values, in the unit
+    choices: allowed texts; () for numbers
+    help: what it means"""
     name: str
-    unit: str  # "" where there is none
-    count: int  # of values
-    least: float  # in the unit
+    unit: str
+    count: int
+    least: float
     most: float
-    choices: tuple[str, ...]  # of texts; () where it is a number
+    choices: tuple[str, ...]
     help: str
 
 
 @dataclass(frozen=True)
 class Parameter(Record):
-    """A quantity by which images have derivatives."""
+    """Quantity by which images have derivatives.
+
+    name: the parameter, as in experiment[name]
+    unit: of its values
+    scale: typical step, in the unit
+    help: what it means"""
     name: str
     unit: str
-    scale: float  # a typical step, in the unit
+    scale: float
     help: str
 
 
@@ -41,14 +53,15 @@ def _choices(field):
 
 
 def fields() -> dict[str, Field]:
-    """Keywords of Experiment by name. Files and what else has no unit are in Experiment's text."""
+    """Return the keywords of Experiment by name. help(Experiment) lists the others: files, texts, and numbers of
+    nanoBragg's flags."""
     table = [lib.db_setup_fields[i] for i in range(lib.DB_FIELD_COUNT)]
     return {text(f.name): Field(text(f.name), text(f.unit), f.count, f.least, f.most, _choices(f),
                                 text(f.help)) for f in table}
 
 
 def parameters(experiment: Experiment | None = None) -> dict[str, Parameter]:
-    """Parameters by name: all of the table, or those that an experiment has."""
+    """Return the Parameters by name: those of an experiment, or all of the table (None)."""
     found = {}
     for p in range(lib.DB_PARAMETER_COUNT):
         if experiment is not None and not lib.db_parameter_exists(experiment._c, p):

@@ -22,23 +22,28 @@ _FRAMES = ("laboratory", "dxtbx", "mosflm")
 
 @dataclass(frozen=True)
 class Panel(Record):
-    """A flat panel of the detector, in the laboratory frame."""
-    origin: Floats  # outer corner of the first pixel, mm
-    fast_axis: Floats  # unit vectors
+    """Flat panel of the detector, in the laboratory frame.
+
+    origin: (3,) mm, outer corner of the first pixel
+    fast_axis, slow_axis: (3,) unit vectors
+    pixel_size: mm, along fast and slow
+    shape: pixels (slow, fast)"""
+    origin: Floats
+    fast_axis: Floats
     slow_axis: Floats
-    pixel_size: tuple[float, float]  # mm, along fast and slow
-    shape: tuple[int, int]  # pixels: slow, fast
+    pixel_size: tuple[float, float]
+    shape: tuple[int, int]
 
     @property
     def normal(self) -> Floats:
-        """fast x slow: a unit vector."""
+        """Unit vector fast_axis x slow_axis, (3,)."""
         return numpy.cross(self.fast_axis, self.slow_axis)
 
 
 def random_rotation(random: Random = None) -> Floats:
-    """A rotation matrix that is uniformly distributed over all rotations (3, 3).
+    """Return a random rotation matrix (3, 3), uniformly distributed over all rotations.
 
-    random: a numpy.random.Generator, or a seed; None: another matrix at each call"""
+    random: numpy.random.Generator, or a seed; None: another matrix at each call"""
     try:
         random = numpy.random.default_rng(random)
     except (TypeError, ValueError):
@@ -54,8 +59,10 @@ def _of_quaternion(w, x, y, z):
 
 
 def _quaternion(u):
-    """w >= 0, x, y, z of a rotation matrix: the eigenvector of the greatest eigenvalue of a symmetric matrix,
-    which is exact for half turns, too (Bar-Itzhack, J. Guid. Control Dyn. 23, 1085, 2000)."""
+    """Return the quaternion (w >= 0, x, y, z) of a rotation matrix.
+
+    It is the eigenvector of the greatest eigenvalue of a symmetric matrix, which is exact for half turns, too
+    (Bar-Itzhack, J. Guid. Control Dyn. 23, 1085, 2000)."""
     k = numpy.empty((4, 4))
     k[1:, 1:] = u + u.T - numpy.trace(u) * numpy.eye(3)
     k[0, 0] = numpy.trace(u)
@@ -73,7 +80,7 @@ def _matrix(values, name):
 
 
 def _unit(values, name):
-    """A vector of length 1, and the length that it had."""
+    """Return the unit vector of a vector, and its length."""
     vector = numpy.array(finite(values, 3, name))
     if not (length := numpy.linalg.norm(vector)) > 0:
         raise errors.UsageError(f"{name}: expected a length greater than 0, found 0")
@@ -81,7 +88,7 @@ def _unit(values, name):
 
 
 def _turned(vector, before, after):
-    """A vector turned as the least rotation turns one unit vector into another."""
+    """Return the vector, turned by the least rotation that turns the unit vector `before` into `after`."""
     axis, cosine = numpy.cross(before, after), before @ after
     if cosine < -1 + 1e-9:
         raise errors.UsageError("s0: expected a direction that is not opposite to the beam's")
@@ -89,7 +96,7 @@ def _turned(vector, before, after):
 
 
 def _axes(panel, what="panel"):
-    """Fast, slow and normal, away from the sample, of a panel as rows."""
+    """Return the unit vectors fast, slow and normal of a panel as rows; the normal points away from the sample."""
     fast, slow, origin = (numpy.array(finite(v, 3, what)) for v in (panel.fast_axis, panel.slow_axis, panel.origin))
     if abs(fast @ slow) > 1e-6 or max(abs(fast @ fast - 1), abs(slow @ slow - 1)) > 1e-6:
         raise errors.UsageError(f"{what}: expected axes of length 1 at right angles")
@@ -106,14 +113,14 @@ def _rotation(values, name):
 
 
 class Oriented:
-    """An orientation in several forms, all of them those of U."""
+    """Orientation in several forms, all of them calculated from U."""
 
     if TYPE_CHECKING:
         U: Any
 
     @property
     def quaternion(self) -> Floats:
-        """Orientation as w >= 0, x, y, z of length 1; may be set, of any length but 0."""
+        """Orientation as a unit quaternion (w >= 0, x, y, z). It can be set, with any length but 0."""
         return _quaternion(self.U)
 
     @quaternion.setter
@@ -125,7 +132,8 @@ class Oriented:
 
     @property
     def rotation_vector(self) -> Floats:
-        """Orientation as a vector along the axis, as long as the angle (radian, at most pi); may be set."""
+        """Orientation as a vector along the rotation axis (3,), whose length is the angle (radian, at most pi). It can
+        be set."""
         w, *axis = self.quaternion
         length = numpy.linalg.norm(axis)
         return numpy.array(axis) * (2 * numpy.arctan2(length, w) / length if length > 0 else 2.0)
@@ -138,11 +146,12 @@ class Oriented:
 
 
 class Geometry(Oriented):
-    """What follows from an experiment's numbers. Vectors and matrices are in the laboratory frame, which the
-    convention of the detector chooses (docs/theory/conventions.md); lengths of the lattice are in A and 1/A,
-    those of the detector in mm."""
+    """Lattice, orientation, beam and panels of an experiment.
 
-    if TYPE_CHECKING:  # what an Experiment has
+    Vectors and matrices are in the laboratory frame, which depends on the detector's convention
+    (docs/theory/conventions.md). Units are A and 1/A for the lattice, mm for the detector."""
+
+    if TYPE_CHECKING:  # members of Experiment
         _c: Any
 
         @property
@@ -156,7 +165,7 @@ class Geometry(Oriented):
 
     @property
     def unit_cell(self) -> Floats:
-        """a, b, c (A), alpha, beta, gamma (degree); may be set."""
+        """Cell a, b, c (A), alpha, beta, gamma (degree). It can be set."""
         return numpy.array(list(self._c.crystal.cell))
 
     @unit_cell.setter
@@ -171,8 +180,9 @@ class Geometry(Oriented):
 
     @property
     def A(self) -> Floats:
-        """Reciprocal matrix at a spindle angle of 0 (3, 3): columns a*, b*, c* in 1/A; q = A @ hkl. May be set, which
-        sets cell and orientation; misset is 0 then. MOSFLM's matrix files have the wavelength times A."""
+        """Reciprocal matrix (3, 3) at a spindle angle of 0: columns a*, b*, c* in 1/A; q = A @ hkl.
+
+        Setting A sets cell and orientation, and misset to 0. MOSFLM's matrix files contain A times the wavelength."""
         return self._reciprocal(self._c.crystal)
 
     @A.setter
@@ -184,14 +194,14 @@ class Geometry(Oriented):
 
     @property
     def B(self) -> Floats:
-        """A of the same cell in the standard frame, in which its orientation is 1: A = U @ B."""
+        """Reciprocal matrix (3, 3) of the cell in the standard frame, 1/A: A = U @ B."""
         crystal = ffi.new("db_crystal *", self._c.crystal)
         crystal.orientation, crystal.misset = [1, 0, 0, 0, 1, 0, 0, 0, 1], [0, 0, 0]
         return self._reciprocal(crystal[0])
 
     @property
     def U(self) -> Floats:
-        """Orientation as a rotation matrix (3, 3), misset included: A = U @ B. May be set; misset is 0 then."""
+        """Orientation as a rotation matrix (3, 3), misset included: A = U @ B. Setting U sets misset to 0."""
         return self.A @ numpy.linalg.inv(self.B)
 
     @U.setter
@@ -201,8 +211,9 @@ class Geometry(Oriented):
 
     @property
     def s0(self) -> Floats:
-        """Incident wave vector (1/A): the direction of the beam, tilt included, divided by the wavelength. May be set,
-        which turns all sources; the tilt is 0 then, and the panels stay where they are."""
+        """Incident wave vector (3,) in 1/A: direction of the beam, tilt included, divided by the wavelength.
+
+        Setting s0 turns all sources, and sets the tilt to 0; the panels do not move."""
         return self._vector(lib.db_experiment_beam_direction) / self._c.beam.wavelength
 
     @s0.setter
@@ -210,7 +221,7 @@ class Geometry(Oriented):
         direction, length = _unit(vector, "s0")
         beam, panels = self._c.beam, self.panels
         if self._c.detector.curved:
-            raise errors.UnsupportedError("s0: expected flat panels, for a curved one hangs on the beam")
+            raise errors.UnsupportedError("s0: expected flat panels; a curved panel follows the beam")
         before = numpy.array(list(beam.direction))
         with self._unless_refused():
             for source in beam.sources[0:beam.source_count]:
@@ -220,7 +231,8 @@ class Geometry(Oriented):
 
     @property
     def spindle_axis(self) -> Floats:
-        """Axis about which the crystal turns, tilts included: a unit vector. May be set, of any length; tilts are 0 then."""
+        """Rotation axis of the crystal, tilts included: a unit vector (3,). Setting it, with any length, sets the tilts
+        to 0."""
         return self._vector(lib.db_experiment_spindle_axis)
 
     @spindle_axis.setter
@@ -231,8 +243,10 @@ class Geometry(Oriented):
 
     @property
     def panels(self) -> list[Panel]:
-        """A Panel for each panel of the detector. May be set to as many of the same shapes (dataclasses.replace makes another
-        Panel of one); common motions of panels, panel_turn and panel_shift, are 0 then."""
+        """Panels of the detector, a list of Panel.
+
+        They can be set to a list of the same shapes (dataclasses.replace changes a Panel). This sets common motions of
+        the panels, panel_turn and panel_shift, to 0."""
         return [self._panel(p, shape) for p, shape in enumerate(self.panel_shapes)]
 
     @panels.setter
@@ -242,13 +256,14 @@ class Geometry(Oriented):
             raise errors.UsageError(f"panels: expected {len(shapes)} of the shapes {shapes[:3]}, found "
                                     f"{[getattr(p, 'shape', type(p).__name__) for p in given[:3]]}")
         if self._c.detector.curved:
-            raise errors.UnsupportedError("panels: expected flat ones, for a curved one hangs on the beam")
+            raise errors.UnsupportedError("panels: expected flat panels; a curved panel follows the beam")
         with self._unless_refused():
             self._place(given)
 
     @contextlib.contextmanager
     def _unless_refused(self):
-        """Changes an experiment that can be afterwards; else it stays as it was."""
+        """Within this context manager the experiment is changed. If it is not valid afterwards, restore it and raise
+        the exception."""
         before = self.__getstate__()
         try:
             yield
@@ -258,12 +273,12 @@ class Geometry(Oriented):
             raise
 
     def _place(self, panels):
-        """Where flat panels are: their plate stays."""
+        """Put flat panels at their new places. Their common plate stays the same."""
         detector = self._c.detector
         detector.panel_turn = detector.panel_shift = [0, 0, 0]
         own, now = detector.panels[0], self._panel(0, self.panel_shapes[0])
         plate = numpy.array([list(own.fast_axis), list(own.slow_axis), list(own.normal)])
-        turn = plate.T @ _axes(now)  # from the laboratory into the plate's frame
+        turn = plate.T @ _axes(now)  # rotates from the laboratory into the plate's frame
         start = now.origin - turn.T @ list(own.origin)
         for number, (panel, c) in enumerate(zip(panels, detector.panels[0:len(panels)])):
             fast, slow, normal = _axes(panel, what=f"panel {number}") @ turn.T
@@ -271,9 +286,12 @@ class Geometry(Oriented):
             c.fast_axis, c.slow_axis, c.normal = list(fast), list(slow), list(normal)
 
     def frame(self, name: str) -> Floats:
-        """Rotation from the laboratory into a frame by its name (3, 3): "laboratory" (1); "dxtbx", the frame in which
-        experiment lists of DIALS are written: x along the spindle, z against the beam; "mosflm": x along the beam, z along
-        the spindle. Tilts of beam and spindle turn no frame."""
+        """Return the rotation (3, 3) from the laboratory frame into another frame.
+
+        name: "laboratory": the unit matrix; "dxtbx": frame of DIALS experiment lists, x along the spindle, z against
+            the beam; "mosflm": x along the beam, z along the spindle
+
+        Tilts of beam and spindle do not turn a frame."""
         if name not in _FRAMES:
             raise errors.UsageError(f"frame: expected one of {', '.join(_FRAMES)}, found {name!r}")
         if name == "laboratory":
@@ -284,7 +302,8 @@ class Geometry(Oriented):
         return numpy.array([x, y, z] if name == "dxtbx" else [-z, y, x])
 
     def matrices(self, convention: str) -> Matrices:
-        """A, U, B and the orientation as another program has them: "laboratory", "dxtbx" or "mosflm"; they may be set."""
+        """Return A, U and B in the convention of another program: "laboratory", "dxtbx" or "mosflm". Setting them
+        changes the experiment."""
         return Matrices(self, convention)
 
     def _vector(self, asked):
@@ -312,11 +331,13 @@ class Geometry(Oriented):
 
 
 class Matrices(Oriented):
-    """A = U @ B of an experiment in the convention of a program. Setting A or U changes the experiment; A sets its cell, too.
+    """Matrices A = U @ B of an experiment in the convention of a program. Setting A changes cell and orientation of the
+    experiment, setting U its orientation.
 
-    laboratory: those of the experiment itself
-    dxtbx: as its Crystal has them (1/A), in its frame; B has a along x and b in the plane of x and y
-    mosflm: as its matrix files have them, times the wavelength, in its frame; B has a* along x and b* in the plane of x and y"""
+    laboratory: those of the Experiment
+    dxtbx: those of a dxtbx Crystal (1/A), in its frame; B has a along x, and b in the plane of x and y
+    mosflm: those of MOSFLM's matrix files, times the wavelength, in its frame; B has a* along x, and b* in the plane of
+        x and y"""
 
     def __init__(self, experiment: Geometry, convention: str) -> None:
         self._frame = experiment.frame(convention)
@@ -328,7 +349,7 @@ class Matrices(Oriented):
 
     @property
     def A(self) -> Floats:
-        """Columns a*, b*, c* (3, 3)."""
+        """Reciprocal matrix (3, 3): columns a*, b*, c*."""
         return self._scale * self._frame @ self.experiment.A
 
     @A.setter
@@ -352,7 +373,7 @@ class Matrices(Oriented):
 
     @property
     def B(self) -> Floats:
-        """A of the cell where U is 1."""
+        """Reciprocal matrix (3, 3) of the cell without rotation: A = U @ B."""
         return self.U.T @ self.A
 
     def __repr__(self) -> str:

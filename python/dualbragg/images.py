@@ -21,34 +21,55 @@ if TYPE_CHECKING:
 @_former.members(beam_centre="beam_centre_px")
 @dataclass(repr=False)
 class MeasuredImage(Record):
-    """A measured image with what its header says; None: it does not say.
+    """Measured image, with the facts of its header. None: the header does not contain it.
 
-    Make one of your own arrays to refine against them: MeasuredImage(counts, mask, gain=1)."""
-    value: NDArray[numpy.float32]  # counts, pedestal subtracted; float32 of (slow, fast)
-    mask: NDArray[numpy.uint8] | None = None  # uint8 of the same shape: 0 for a trusted pixel; None: all
+    value: counts, pedestal subtracted; (slow, fast) float32
+    mask: (slow, fast) uint8, 0 for trusted pixels; None: all are trusted
+    format: of the file, or "array"
+    wavelength: A
+    distance: mm
+    pixel_size: mm, along fast and slow
+    beam_centre_px: pixels along fast and slow, from the outer corner of the first pixel
+    phi, osc_range: degree, start and range of the rotation
+    overload: counts
+    gain: counts per photon
+    exposure: s
+    detector: its name
+    polarization: Kahn factor
+    twotheta: degree
+    pedestal: counts, already subtracted
+    readout_noise: counts, standard deviation of a pixel
+    sensor_thickness, attenuation_depth: um
+    sensor_material: "Si", "CdTe" ...; "": not known
+    panel_rows: rows of each panel, one panel below the other; None: one panel
+    notices: lines about contents of the file that are doubtful or not used
+
+    To refine against arrays of your own: MeasuredImage(counts, mask, gain=1)."""
+    value: NDArray[numpy.float32]
+    mask: NDArray[numpy.uint8] | None = None
     format: str = "array"
-    wavelength: float | None = None  # A
-    distance: float | None = None  # mm
-    pixel_size: tuple[float, float] | None = None  # mm, fast and slow
-    beam_centre_px: tuple[float, float] | None = None  # pixels, fast and slow, from the first one's outer corner
-    phi: float | None = None  # degree
-    osc_range: float | None = None  # degree
-    overload: float | None = None  # counts
-    gain: float = 1.0  # counts per photon
-    exposure: float | None = None  # s
+    wavelength: float | None = None
+    distance: float | None = None
+    pixel_size: tuple[float, float] | None = None
+    beam_centre_px: tuple[float, float] | None = None
+    phi: float | None = None
+    osc_range: float | None = None
+    overload: float | None = None
+    gain: float = 1.0
+    exposure: float | None = None
     detector: str = ""
-    polarization: float | None = None  # Kahn factor
-    twotheta: float | None = None  # degree
-    pedestal: float = 0.0  # counts; already subtracted
-    readout_noise: float = 0.0  # counts, standard deviation of a pixel
-    sensor_thickness: float | None = None  # um
-    attenuation_depth: float | None = None  # um
-    sensor_material: str = ""  # "Si", "CdTe" ...; "": not known
-    panel_rows: tuple[int, ...] | None = None  # rows of each panel, one below the other; None: one panel
-    notices: tuple[str, ...] = ()  # what its file says and is not used, or doubtful, a line each
+    polarization: float | None = None
+    twotheta: float | None = None
+    pedestal: float = 0.0
+    readout_noise: float = 0.0
+    sensor_thickness: float | None = None
+    attenuation_depth: float | None = None
+    sensor_material: str = ""
+    panel_rows: tuple[int, ...] | None = None
+    notices: tuple[str, ...] = ()
 
     def _said(self):
-        """Names and values of what is known of it."""
+        """Return names and values of the facts that are known and differ from the default."""
         return [(f.name, getattr(self, f.name)) for f in fields(self)
                 if f.name not in ("value", "mask", "notices") and getattr(self, f.name) not in (None, "", f.default)]
 
@@ -62,7 +83,7 @@ class MeasuredImage(Record):
         return _html.rows("MeasuredImage", shown) + _html.picture(self.value if self.mask is None else self.value * (self.mask == 0))
 
 
-# Those that are one number, by whether the header may be silent about them.
+# Members with one number: those that a header may lack, and those with a default; and those that must exceed 0.
 _OPEN = ("wavelength", "distance", "phi", "osc_range", "exposure", "polarization", "twotheta",
          "sensor_thickness", "attenuation_depth")
 _KNOWN = ("gain", "pedestal", "readout_noise")
@@ -84,7 +105,7 @@ def _one(value, what):
 
 
 def as_image(image: Any) -> MeasuredImage:
-    """What a caller gives as an image: a MeasuredImage or an array of counts."""
+    """Return a caller's image, a MeasuredImage or an array of counts, as a MeasuredImage."""
     if isinstance(image, numpy.ndarray):
         image = MeasuredImage(image)
     if not isinstance(image, MeasuredImage):
@@ -94,8 +115,9 @@ def as_image(image: Any) -> MeasuredImage:
 
 
 def c_image(image: Any) -> tuple[Any, Any]:
-    """The library's struct of a MeasuredImage or array, and what must live as long. It has the
-    caller's counts, which nobody changes, and a mask of its own."""
+    """Return the library's struct of a MeasuredImage or array, and objects that must live as long.
+
+    The struct uses the caller's counts, which nobody changes, and has a mask of its own."""
     image = as_image(image)
     counts = image.value
     if not isinstance(counts, numpy.ndarray) or counts.ndim != 2 or counts.size == 0:
@@ -138,10 +160,11 @@ def c_image(image: Any) -> tuple[Any, Any]:
 
 
 def load(path: Path) -> MeasuredImage:
-    """Reads an image of whatever format, told by its content; FILE#N is image N of a file of many.
+    """Read a measured image; its content tells the format.
 
-    Several panels lie one below the other. The arrays are the library's own memory, not copied,
-    and live as long as somebody uses them."""
+    path: name of the file; FILE#N is image N, from 1, of a file with many images
+
+    Panels are one below the other. The arrays are the library's memory, not copied, and live as long as they are used."""
     context = new_context()
     c = ffi.gc(ffi.new("db_measured_image *"), lib.db_measured_image_clear)
     notices: list[str] = []
@@ -164,7 +187,7 @@ def load(path: Path) -> MeasuredImage:
 
 
 class _Owned:
-    """Memory of a struct of the library, for numpy, which keeps this and so the struct."""
+    """Memory of a struct of the library, for numpy, which keeps the struct alive."""
 
     def __init__(self, owner, start, shape, dtype):
         self.owner = owner

@@ -1,4 +1,4 @@
-"""Images as functions of JAX, with derivatives both ways.
+"""Images as functions of JAX, with reverse and forward derivatives.
 
     import jax
     from dualbragg.jax import Renderer
@@ -7,10 +7,9 @@
     loss = lambda values: ((render(values) - data) ** 2).sum()
     slope = jax.jit(jax.grad(loss))(render.named())         # {"cell_a": ..., "misset_x": ...}
 
-jit, vmap, shard_map, jvp, vjp, grad, jacrev, jacfwd and, if the renderer is told what second derivatives are taken
-for, hessian go through it. The work is done on the processor, by a callback. JAX computes in single precision
-unless told otherwise (jax.config.update("jax_enable_x64", True)): values of parameters then have seven digits.
-"""
+jit, vmap, shard_map, jvp, vjp, grad, jacrev and jacfwd work; hessian works if `second_order` allows it. A callback does
+the work on the processor. JAX computes in single precision by default: values of parameters then have seven digits.
+jax.config.update("jax_enable_x64", True) gives double precision."""
 
 from __future__ import annotations
 
@@ -38,12 +37,12 @@ def _exact(values):
 
 
 def _factors(values):
-    """Structure factors for a Rendering; None: they are no values."""
+    """Return structure factors for a Rendering; None: they are not variables."""
     return _exact(values) if values.shape[-1] else None
 
 
-# What the primitives do: `own` is a Rendering; values and structure factors come first, then vectors, by the values
-# and by the structure factors each, or an image.
+# Work of the primitives. Arguments: `own`, a Rendering; values and structure factors; then vectors, each by values and by
+# structure factors, or an image.
 
 def _image(own, values, factors):
     values = _exact(values)
@@ -51,38 +50,39 @@ def _image(own, values, factors):
 
 
 def _tangent(own, values, factors, along, by_factors):
-    """J along."""
+    """Return J along."""
     values = _exact(values)
     return [own.jvp(values, _factors(factors), _exact(along), _factors(by_factors), own.new(values))]
 
 
 def _adjoint(own, values, factors, cotangent):
-    """J^T cotangent."""
+    """Return J^T cotangent."""
     return list(own.vjp(_exact(values), _factors(factors), numpy.ascontiguousarray(cotangent, own.plan.dtype)))
 
 
 def _difference(own, function, values, factors, rest, along):
-    """The derivative of a function of values and structure factors along a direction."""
+    """Return the derivative of a function of values and structure factors along a direction."""
     return own.difference(lambda v, f: function(own.exact(), v, factors if f is None else f, *rest), _exact(values),
                           _factors(factors), _exact(along[0]), _factors(along[1]))
 
 
 def _curve(own, values, factors, tangent, tangent_factors, *along):
-    """The derivative of J tangent along a direction."""
+    """Return the derivative of J tangent along a direction."""
     return _difference(own, lambda *given: [*_tangent(*given), None], values, factors, (tangent, tangent_factors),
                        along)[:1]
 
 
 def _bend(own, values, factors, cotangent, *along):
-    """The derivative of J^T cotangent along a direction."""
+    """Return the derivative of J^T cotangent along a direction."""
     return _difference(own, _adjoint, values, factors, (cotangent,), along)
 
 
 class _Operation:
-    """A primitive of (values, factors, vectors ...), linear in each of the vectors.
+    """Primitive of (values, factors, vectors ...), linear in each of the vectors.
 
-    gives: "image", or "sums" by the values and by the factors; derive(bind, own, arguments, tangents): its
-    derivative along all tangents; transpose(bind, arguments, cotangents, undefined): of the arguments"""
+    gives: "image", or "sums" by the values and by the factors
+    derive: function (own, arguments, tangents) that returns the derivative along all tangents
+    transpose: function (own, cotangents, arguments) that returns cotangents of the arguments"""
 
     def __init__(self, name: str, work: Callable[..., list[Any]], gives: str, derive: Any, transpose: Any = None) -> None:
         self.work, self.gives = work, gives
@@ -109,14 +109,14 @@ class _Operation:
         return self.primitive.bind(*arguments, own=own)
 
     def _run(self, *arguments, own):
-        """Outside of compiled functions: it is one of its own."""
+        """Run outside of compiled functions, as a compiled function of its own."""
         if self not in own.compiled:
             own.compiled[self] = jax.jit(lambda *given: self.bind(own, *given))
         return own.compiled[self](*arguments)
 
     def _lower(self, context, *operands, own):
-        """On one device Python is called with numpy's arrays: pure_callback, which takes a tenth of a millisecond more,
-        makes JAX's of them."""
+        """On one device, call Python with numpy's arrays. pure_callback makes JAX's arrays of them, which takes 0.1 ms
+        more."""
         if getattr(context.module_context.axis_context, "num_devices", 0) != 1:
             return self.shared(context, *operands, own=own)
         work = self._work(own, context.avals_out)
@@ -128,7 +128,7 @@ class _Operation:
         return jax.pure_callback(self._work(own, wanted), [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in wanted], *arguments)
 
     def _work(self, own, wanted):
-        """What is done with arrays."""
+        """Return the function that works on arrays."""
         def work(*given):
             found = self.work(own, *given)
             return tuple(numpy.zeros(a.shape, a.dtype) if made is None else made.astype(a.dtype, copy=False)
@@ -143,8 +143,8 @@ class _Operation:
         return [kind(values.shape, values.dtype), kind(factors.shape, factors.dtype)]
 
     def _batch(self, arguments, dims, *, own):
-        """With the dimension of the map in front; structure factors stay alone, where they may: their dimensions are
-        the first ones of the values'."""
+        """Bind the arguments with the map's dimension in front. Structure factors without it stay as they are if they
+        may: their dimensions are the first ones of the values."""
         size = next(a.shape[d] for a, d in zip(arguments, dims) if d is not None)
         pairs = range(1, len(arguments), 2) if self.gives == "image" else ()
         alone = all(dims[i] is None and arguments[i].ndim == 1 for i in pairs)
@@ -160,14 +160,14 @@ def _sum(one, other):
 
 
 def _moved(own, tangents, function):
-    """What a function gives for the tangents of values and structure factors, with zeros; None: both are 0."""
+    """Return the function's result for tangents of values and structure factors, zeros filled in; None: both are 0."""
     if all(isinstance(t, ad.Zero) for t in tangents[:2]):
         return None
     return function(own, *[ad.instantiate_zeros(t) for t in tangents[:2]])
 
 
 def _second(own, operation, *arguments):
-    """A second derivative, as the renderer takes it."""
+    """Return a second derivative, as the renderer's second_order says."""
     if own.second_order == "error":
         raise errors.UnsupportedError("second derivatives of images: the library has none; Renderer(second_order="
                                       "'gauss-newton') leaves them out, 'differences' estimates them")
@@ -235,32 +235,32 @@ bend_of = _Operation("bend", _bend, "sums", _derive_bend, _transpose_bend)
 
 
 class Renderer:
-    """An experiment as a function of its parameters.
+    """Renderer: images of an experiment as a function of values of its parameters.
 
-    experiment: copied; or a sequence of them, shots with the same counts and structure factors, whose images have
-        an axis of shots
-    parameters: names of those that values are of
-    dtype: of images, "float32" or, where JAX has 64 bits, "float64"
-    amplitudes: a dualbragg.Amplitudes: structure factors that are values, too
-    second_order: what second derivatives of images are taken for: "error": refused; "gauss-newton": 0, so that the
-        Hessian of a loss is J^T (d2 loss/d image2) J; "differences": central differences of fourth order of exact
-        first derivatives in double precision
+    experiment: copied; or a sequence of experiments (shots) with the same counts and structure factors: images then
+        have an axis of shots
+    parameters: names, in the order of the values
+    dtype: of images, "float32", or "float64" if JAX has 64 bits
+    amplitudes: dualbragg.Amplitudes: structure factors that are values, too
+    second_order: second derivatives of images: "error": refused; "gauss-newton": 0, so that the Hessian of a loss is
+        J^T (d2 loss/d image2) J; "differences": central differences of fourth order of exact first derivatives, in
+        double precision
     keywords: those of dualbragg.Plan
 
-    It can be pickled and copied."""
+    A renderer can be pickled and copied."""
 
     def __init__(self, experiment: Experiment | Sequence[Experiment], parameters: Iterable[str] = (),
                  dtype: DTypeLike = "float32", *, amplitudes: Amplitudes | None = None, second_order: str = "error",
                  **keywords: Any) -> None:
         dtype = numpy.dtype(dtype)
         if dtype == numpy.float64 and not jax.config.jax_enable_x64:
-            raise errors.UsageError("dtype: expected float32, since JAX has no 64 bits unless "
+            raise errors.UsageError("dtype: expected float32, because JAX has no 64 bits unless "
                                     "jax_enable_x64 is set, found float64")
         self._take(Rendering(experiment, parameters, dtype, amplitudes, keywords, second_order=second_order))
 
     def _take(self, rendering):
         self._rendering = rendering
-        rendering.compiled = {}  # functions of images outside of compiled ones
+        rendering.compiled = {}  # compiled operations, for calls outside of compiled functions
 
     def __getstate__(self):
         return self._rendering
@@ -275,28 +275,27 @@ class Renderer:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of what is rendered at values of (parameters,): (slow, fast), or as Experiment.shape says, with the shots
-        in front."""
+        """Shape of the image at values of shape (parameters,): as Experiment.shape, with the axis of shots in front."""
         return self._rendering.shape
 
     def start(self) -> jax.Array:
-        """Values of the experiment's parameters, of (parameters,), or (shots, parameters)."""
+        """Return the experiment's values: (parameters,), or (shots, parameters)."""
         return jnp.asarray(self._rendering.start())
 
     def named(self) -> dict[str, jax.Array]:
-        """The same by name, as the renderer takes them: of (), or (shots,)."""
+        """Return the experiment's values by name, as the renderer takes them: () each, or (shots,)."""
         start = self._rendering.start()
         return {name: jnp.asarray(start[..., i]) for i, name in enumerate(self.plan.names)}
 
     def __call__(self, values: Any = None, amplitudes: Any = None) -> jax.Array:
-        """The image (photons) at the values of the parameters, in their units.
+        """Return the images (photons) at values of the parameters, in their units: (..., *shape) of the renderer's
+        dtype.
 
-        values: floating array of (parameters,), or (..., parameters) for an image each; of several shots
-            (..., shots, parameters), or (parameters,) for all. Or a dictionary of arrays by name, of (...) or
-            (..., shots): what it does not name is the experiment's. None: all are
-        amplitudes: the same of (amplitudes,), electrons, in the order of the renderer's Amplitudes, or
-            (..., amplitudes). None: the experiment's
-        Returns (..., *shape) of the renderer's dtype"""
+        values: floating array (parameters,), or (..., parameters) for an image each; of several shots (..., shots,
+            parameters), or (parameters,) for all shots. Or a dictionary of arrays by name, (...) or (..., shots). Other
+            parameters, and all parameters for None, have the experiment's values
+        amplitudes: floating array (amplitudes,), electrons, in the order of the renderer's Amplitudes, or (...,
+            amplitudes); None: the experiment's"""
         own = self._rendering
         if values is None or isinstance(values, Mapping):
             values = self._joined(values or {})
@@ -310,7 +309,7 @@ class Renderer:
         return image_of.bind(own, values, factors)[0]
 
     def _joined(self, values):
-        """Values by name as one array."""
+        """Return values by name as one array."""
         names, front = self.plan.names, self._rendering.front
         if set(values) - set(names):
             raise errors.UsageError(f"values: {sorted(set(values) - set(names))[0]} is not among the parameters")
@@ -325,7 +324,7 @@ class Renderer:
     def _with_factors(self, values, factors):
         own = self._rendering
         if own.amplitudes is None:
-            raise errors.UsageError("amplitudes: expected none, for the renderer was made without, found an array")
+            raise errors.UsageError("amplitudes: expected none, because this renderer has no Amplitudes, found an array")
         if factors is None:
             factors = own.start_factors()
         factors = self._checked("amplitudes", factors, (), len(own.amplitudes))

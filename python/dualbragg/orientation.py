@@ -1,4 +1,4 @@
-"""Orientation of crystals of a known cell, from the spots of an image (indexing)."""
+"""Indexing: the orientation of crystals of known cell, from the spots of an image."""
 
 from __future__ import annotations
 
@@ -24,16 +24,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Orientation(Record):
-    """What a search has found."""
-    experiment: Experiment  # with this orientation, misset 0
-    spots: int  # that tell orientations apart
-    indexed: int  # of them, near nodes of the lattice
-    by_chance: float  # of `indexed`, for a lattice turned at random
-    log_probability: float  # ln of the probability that one turned at random has as many
+    """Result of a search for an orientation.
+
+    experiment: copy of the Experiment with this orientation, misset 0
+    spots: spots that distinguish orientations
+    indexed: of them, near nodes of the lattice
+    by_chance: expected `indexed` for a random orientation
+    log_probability: ln of the probability that a random orientation has as many"""
+    experiment: Experiment
+    spots: int
+    indexed: int
+    by_chance: float
+    log_probability: float
 
 
 def _search(experiment, image, data, progress):
-    """Context, watch, and what the library's functions take."""
+    """Return context, watch and the arguments of the library's search functions."""
     need_refinement()
     need_experiment(experiment)
     context = new_context()
@@ -52,15 +58,16 @@ def _search(experiment, image, data, progress):
 
 def find_orientation(experiment: Experiment, image: AnyImage, *, progress: Progress | None = None,
                      **data: Unpack[DataKeywords]) -> Orientation:
-    """Finds the orientation of a crystal of known cell from an image's spots, whatever orientation
-    the experiment has.
+    """Find the orientation of a crystal of known cell from the spots of an image; the experiment's own orientation is
+    ignored.
 
-    image: name of a file, a MeasuredImage, or an array of counts (float32, (slow, fast))
-    data: values of the configuration's section data: dmin=2.5 (A), gain, trusted, mask ...
-    progress: True: shown; or called with the finished fraction; what it returns, if true, cancels
+    experiment: cell, beam, detector and spindle; not changed
+    image: name of a file, a MeasuredImage, or counts, (slow, fast) float32
+    progress: True: shown; or a function that is called with the finished fraction: a true result cancels the search
+        (CancelledError)
+    data: keys of the configuration's section data: dmin=2.5 (A), gain, trusted, mask ...
 
-    Returns an Orientation, whose experiment is turned. InputError if none explains more spots than
-    chance would."""
+    Return an Orientation. Raise InputError if no orientation explains more spots than chance."""
     context, watch, c, settings, keep = _search(experiment, image, data, progress)
     turned, found = experiment.copy(), ffi.new("db_fit_orientation *")
     watch.check(context, lib.db_fit_find_orientation(context, c, ffi.addressof(settings), turned._c,
@@ -72,8 +79,12 @@ def find_orientation(experiment: Experiment, image: AnyImage, *, progress: Progr
 def find_lattices(experiment: Experiment, image: AnyImage,
                   most: int = lib.DB_FIT_MOST_LATTICES if lib.DB_PYTHON_FIT else 1, *,
                   progress: Progress | None = None, **data: Unpack[DataKeywords]) -> list[Orientation]:
-    """Finds several crystals of one cell on an image: a list of Orientation, each from the spots that
-    those before it leave. Arguments as for find_orientation; most: lattices to look for."""
+    """Find several crystals of one cell on an image: each from the spots that earlier ones leave.
+
+    most: crystals to look for
+    Other arguments are those of find_orientation.
+
+    Return a list of Orientation. Raise InputError if no orientation explains more spots than chance."""
     context, watch, c, settings, keep = _search(experiment, image, data, progress)
     most = integer(most, "most")
     if not 1 <= most <= lib.DB_FIT_MOST_LATTICES:

@@ -1,4 +1,4 @@
-"""Plans: everything prepared for rendering one kind of image again and again."""
+"""Plans: preparations for rendering one kind of image many times."""
 
 from __future__ import annotations
 
@@ -24,27 +24,32 @@ _PRECISIONS = {"double": lib.DB_PRECISION_DOUBLE, "mixed": lib.DB_PRECISION_MIXE
 
 
 def need_precision(precision: str) -> None:
-    """Whether there is such a one."""
+    """Raise UsageError if the precision is none of auto, double and mixed."""
     if precision != "auto" and precision not in _PRECISIONS:
         raise errors.UsageError(f"precision: expected auto, double or mixed, found {precision!r}")
 
 
 class _Vector(NamedTuple):
-    values: Floats | None = None  # (parameters,): of each, in its unit
-    amplitudes: Floats | None = None  # (amplitudes,), electrons; see Plan.share
-    default_F: Any = None  # electrons; of what the list does not have
-    background: Memory | None = None  # photons, as an image: of directions; as a gradient the cotangent
+    values: Floats | None = None
+    amplitudes: Floats | None = None
+    default_F: Any = None
+    background: Memory | None = None
 
 
 @_former.members(parameters="values")
 class Vector(_Vector, Record):
-    """A number for everything that an image depends on: derivatives of a loss, or a direction. None:
-    not wanted, or 0."""
+    """Vector with a number for each variable of an image: the gradient of a loss, or a direction. None: not computed,
+    or 0.
+
+    values: (parameters,) by parameters, in their units
+    amplitudes: (amplitudes,) by structure factors, electrons; see Plan.share
+    default_F: by the amplitude of reflections that the list lacks, electrons
+    background: by the background, photons, shape of an image; of directions only, because the gradient is the cotangent"""
     __slots__ = ()
 
 
 class _Planned(Record):
-    """What plans and batches have in common: their options, and what can be asked of them."""
+    """Options and properties that plans and batches share."""
 
     _plan: Any
     _stream: Any
@@ -58,7 +63,7 @@ class _Planned(Record):
         need_experiment(experiment)
         self._context = new_context()
         self._shared: Amplitudes | None = None
-        self._background: NDArray[Any] | bool | None = None  # True: others' memory, of which there is no copy
+        self._background: NDArray[Any] | bool | None = None  # True: memory of another package, without a copy
         self._lock = threading.Lock()
         self._left: deque[Any] = deque()
         self._idle: deque[tuple[int, Any]] = deque()
@@ -87,18 +92,18 @@ class _Planned(Record):
         self._watch = Watch(progress).of_context(self._context)
         self.precision = self._choose(experiment, precision)
         self._create(experiment)
-        self._stream = self._holder = None  # holder: whose values the plan has, if it need not be told again
+        self._stream = self._holder = None  # holder: Rendering whose values the plan has
         self._box = math.prod(experiment._c.structure_factors.extent)
         users.add(self)
 
     def forked(self) -> None:
-        """In a child of fork: one thread, and nobody else who calls."""
+        """In a child of fork, use one thread and a new lock: nobody else calls."""
         self._lock = threading.Lock()
         lib.db_context_set_threads(self._context, 1)
 
     @property
     def experiment(self) -> Experiment:
-        """A copy of the experiment, as the plan has it; of a batch that of any of the shots."""
+        """Copy of the plan's experiment; of a batch, the experiment of any shot."""
         return Experiment.copy_of(lib.db_plan_describe(self._plan).experiment)
 
     def __getstate__(self):
@@ -120,14 +125,14 @@ class _Planned(Record):
             self.set_background(background)
 
     def _shared_values(self, amplitudes):
-        """The value of each entry of the plan's list, of a dualbragg.Amplitudes."""
+        """Return the number of the value for each entry of the plan's list, from Amplitudes."""
         if amplitudes.size != self._box:
             raise errors.UsageError(f"amplitudes: expected those of a list of {self._box} structure factors, "
                                     f"as the plan has, found {amplitudes.size}")
         return ffi.from_buffer("uint32_t[]", amplitudes.value)
 
     def _made(self, out, destroy, plan=lambda made: made):
-        """What was created, freed with its last user, and before it the memory that it has left."""
+        """Return a created object, which is freed with its last user, after the memory that belongs to it."""
         context, kind, idle = self._context, ffi.typeof(out), self._idle  # the context lives as long
 
         def free(made):
@@ -181,18 +186,19 @@ class _Planned(Record):
 
     @property
     def device(self) -> str:
-        """Where the plan runs: "cpu", "cuda:0"."""
+        """Device of the plan: "cpu", "cuda:0" ..."""
         return text(lib.db_plan_device(self._plan))
 
     @property
     def _place(self):
-        """DLPack's kind and number of the device: of a plan with "auto" it may change."""
+        """DLPack's kind and number of the device, which may change for a plan with "auto"."""
         kind, _, number = self.device.partition(":")
         return (memory.CUDA, int(number)) if kind == "cuda" else (memory.CPU, 0)
 
     def empty(self, count: int | None = None) -> memory.DeviceArray:
-        """Room for an image, or for so many, in the memory of the plan's device: a DeviceArray, for `out`,
-        `derivatives`, `tangent` ... of calls whose results are to stay there."""
+        """Return memory on the plan's device for an image, or for `count` images: a DeviceArray.
+
+        Use it as `out`, `derivatives`, `tangent` ... of calls whose results are to stay on the device."""
         shape = self.shape if count is None else (integer(count, "count"), *self.shape)
         if shape[0] < 0:
             raise errors.UsageError(f"count: expected 0 or more images, found {count}")
@@ -209,8 +215,10 @@ class _Planned(Record):
     _LEAST_LOCKED, _MOST_LOCKED = 1 << 20, 4  # bytes, pieces
 
     def _empty(self, shape: tuple[int, ...]) -> numpy.ndarray:
-        """A new array for results. Those of a GPU come to page-locked memory in half the time, and faster yet to
-        memory that was used before. It takes long to allocate: for those that come again, if few are kept."""
+        """Return a new array for results.
+
+        A GPU copies to page-locked memory in half the time, and faster still to memory that was used before. Such
+        memory takes long to allocate, so it serves large arrays of a size that comes again, and few are kept."""
         nbytes = math.prod(shape) * self.dtype.itemsize
         if nbytes < self._LEAST_LOCKED or self._place[0] != memory.CUDA or not self._comes_again(nbytes):
             return numpy.empty(shape, self.dtype)
@@ -229,12 +237,12 @@ class _Planned(Record):
         return again
 
     def _locked_room(self, nbytes: int) -> Any:
-        """Memory that nobody uses any more, or more of it; None: there is enough, or no more."""
+        """Return idle page-locked memory, or new one; None: all pieces are in use, or the system has no more."""
         for idle in list(self._idle):
             if idle[0] == nbytes:
                 self._idle.remove(idle)
                 return idle[1]
-        if self._locked == self._MOST_LOCKED and self._idle:  # of another size
+        if self._locked == self._MOST_LOCKED and self._idle:  # all idle pieces have other sizes: one is freed
             self._left.append(self._idle.popleft()[1])
             self._locked -= 1
         out = ffi.new("void **")
@@ -248,12 +256,14 @@ class _Planned(Record):
         return out[0]
 
     def set_stream(self, stream: Any = None, wait: bool = False) -> None:
-        """Has a plan on a GPU work on a CUDA stream from now on: its number, or an object of torch or cupy;
-        None: its own, as a new plan does.
+        """Set the CUDA stream of a plan on a GPU.
 
-        Calls whose images all stay in the GPU's memory return when their work is in the stream, unless
-        `wait`; images must live until the stream is past the call. A plan on a stream of its own to which
-        memory of a GPU is given works on the legacy default stream from then on, and waits."""
+        stream: number, or an object of torch or cupy; None: the plan's own stream, as in a new plan
+        wait: True: calls return when their work is done
+
+        Without `wait`, a call whose images are all in the GPU's memory returns when its work is in the stream; the
+        images must live until the stream has done it. A plan on its own stream that receives memory of a GPU changes to
+        the legacy default stream, and waits."""
         number = None if stream is None else memory.handle_of(stream)
         use = (lib.DB_STREAM_OWN if number is None else
                lib.DB_STREAM_WAIT if wait else lib.DB_STREAM_ASYNCHRONOUS)
@@ -261,7 +271,7 @@ class _Planned(Record):
         self._stream = number
 
     def wait(self) -> None:
-        """Until all work of the plan is done; raises a failure of the GPU that no call has told of yet."""
+        """Wait until all work of the plan is done. Raise a failure of the GPU that no call has raised yet."""
         self._call(lib.db_plan_wait, self._plan_to_change())
 
     def _plan_to_change(self):
@@ -273,7 +283,8 @@ class _Planned(Record):
         return self._stream
 
     def _hand_over(self, stream):
-        """Before others read the device's memory on a stream (DLPack's number; -1: they take care)."""
+        """Wait, if needed, before others read the device's memory on a stream (DLPack's number; -1: they wait
+        themselves)."""
         if self._place[0] == memory.CUDA and stream != -1 and (stream is None or stream != self._stream):
             self.wait()
 
@@ -282,7 +293,7 @@ class _Planned(Record):
                    pointer(to, "void *"), view.nbytes)
 
     def _taken(self, value, what, shape, types=None, writable=False):
-        """The caller's memory, as it is: a numpy array or a view."""
+        """Return the caller's memory, which is used as it is: a numpy array or a view."""
         found = memory.taken(value, what, shape, types or (self.dtype,), self._place, self._stream_in_use)
         if writable and isinstance(found, numpy.ndarray):
             array(found, what, shape, found.dtype, writable=True)
@@ -294,20 +305,20 @@ class _Planned(Record):
 
     @property
     def device_note(self) -> str:
-        """What of the last vjp_all or jvp_all of a plan on a GPU the processor did; "" if nothing."""
+        """Part of the last vjp_all or jvp_all of a plan on a GPU that the processor has computed; "" if none."""
         return text(lib.db_plan_device_note(self._plan))
 
     @property
     def amplitude_count(self) -> int:
-        """How many structure factors there are to have derivatives by: entries of the list's box, or
-        values that they share."""
+        """Number of structure factors with derivatives: entries of the list's box, or shared values (Plan.share)."""
         return lib.db_plan_describe(self._plan).amplitude_count
 
     def _call(self, function, *arguments):
-        """Calls the library for the plan, whose buffers and messages serve one call at a time."""
+        """Call the library. Raise UsageError during another call, because buffers and messages of a plan serve one call
+        at a time."""
         if not self._lock.acquire(blocking=False):
-            raise errors.UsageError(f"this {type(self).__name__} is in use, by a call of another thread or the "
-                                    "one that tells its progress function: each thread needs one of its own")
+            raise errors.UsageError(f"this {type(self).__name__} is in use by another thread, or by the call whose progress "
+                                    "function this is: each thread needs its own")
         try:
             self._watch.check(self._context, function(*arguments))
         finally:
@@ -316,7 +327,7 @@ class _Planned(Record):
                 self._free_memory()
 
     def _free_memory(self):
-        """Frees device memory that nobody uses, unless a call is under way, which does it when it ends."""
+        """Free device memory that nobody uses; a call that is running does it when it ends."""
         while self._left and self._lock.acquire(blocking=False):
             try:
                 lib.db_plan_wait(self._plan_to_change())
@@ -326,7 +337,7 @@ class _Planned(Record):
 
     @staticmethod
     def _vector(vector, c=None):
-        """The library's struct of a Vector of arrays, which must live as long."""
+        """Return the library's struct of a Vector of arrays, which must live as long."""
         c = ffi.new("db_plan_vector *") if c is None else c
         c.size = ffi.sizeof("db_plan_vector")
         for name, values in vector._asdict().items():
@@ -336,7 +347,7 @@ class _Planned(Record):
         return c
 
     def _by_parameters(self, values):
-        """The same of an array with an element for each parameter, of which there may be none."""
+        """Return the library's struct of an array with an element for each parameter, which may be empty."""
         c = self._vector(Vector())
         c.parameters = pointer(values, "double *")
         return c
@@ -347,22 +358,21 @@ class _Planned(Record):
 
 
 class Plan(_Planned):
-    """Renders images of an experiment, and their derivatives.
+    """Plan: renders images of an experiment, and their derivatives.
 
-    parameters: names of those by which derivatives are wanted, in this order
-    precision: "auto" (what the library recommends), "double" or "mixed"
+    experiment: copied; update() takes later changes
+    parameters: names of parameters with derivatives, in this order
+    precision: "auto" (the library's advice), "double" or "mixed"
     dtype: of images, numpy.float32 or numpy.float64
-    tolerance: photons that a pixel may lack, which saves time
-    regions: None: all pixels; or a list of (panel, slow, fast), each a slice or (first, end): images
-        are then one row, region after region
-    device: "cpu" (None), "cuda", "cuda:1", "auto", or a device of torch
-    progress: called now and then with the finished fraction; what it returns, if true, cancels, and
-        an exception goes on from the call. Ctrl-C ends an image in any case
+    tolerance: photons that a pixel may lack, to save time
+    regions: None: all pixels; or a list of (panel, slow, fast), slow and fast each a slice or (first, end): images are
+        then one row, region after region
+    device: "cpu" (or None), "cuda", "cuda:1", "auto", or a torch.device
+    progress: True: shown; or a function that is called with the finished fraction: a true result cancels the call
+        (CancelledError), an exception is raised by it. Ctrl-C always ends a call
 
-    A plan is used by one thread at a time, which is checked, and parallelizes inside; other threads of
-    Python go on meanwhile. A process that is forked from this one, or spawned by multiprocessing, uses one
-    thread. The experiment is copied: update() takes over its changes.
-    """
+    One thread at a time may use a plan; a second call raises UsageError. A call uses several threads, and other threads
+    of Python run meanwhile. Processes made by fork or by multiprocessing use one thread."""
 
     def _create(self, experiment):
         out = ffi.new("db_plan **")
@@ -375,19 +385,19 @@ class Plan(_Planned):
                                     ("precision", self.precision, self.dtype.name), ("device", self.device, "")]) + _html.pictures(self.forward())
 
     def update(self, experiment: Experiment) -> None:
-        """Takes over the values of an experiment of the same counts (panels, sources, domains)."""
+        """Set the values of an experiment with the same counts (panels, sources, domains)."""
         self._holder = None
         self._call(lib.db_plan_update, self._plan, need_experiment(experiment)._c)
 
     def _image(self, value, what="out"):
-        """Memory for an image, and what the caller gets: the caller's own, or a new array."""
+        """Return memory for an image, and the image for the caller: `value`, or a new array."""
         if value is None:
             made = self._empty(self.shape)
             return made, made
         return self._taken(value, what, self.shape, writable=True), value
 
     def _seen(self, cotangent, out):
-        """Memory of a cotangent, and of an image that is wanted, too, or None."""
+        """Return memory of a cotangent, and of the image or None."""
         cotangent = self._taken(cotangent, "cotangent", self.shape)
         if out is None:
             return cotangent, None
@@ -396,8 +406,9 @@ class Plan(_Planned):
         return cotangent, image
 
     def set_background(self, background: Memory | None = None) -> None:
-        """Adds an image to all that are rendered from now on (photons; copied), and so to what normal
-        compares with its data; None: no more."""
+        """Set a background that is added to all later images. normal() then compares the sum with its data.
+
+        background: photons, shape of an image, copied; None: no background"""
         if background is not None:
             background = self._taken(background, "background", self.shape)
         self._call(lib.db_plan_set_background, self._plan,
@@ -406,22 +417,27 @@ class Plan(_Planned):
         self._background = background.copy() if isinstance(background, numpy.ndarray) else background is not None or None
 
     def forward(self, out: Memory | None = None) -> Memory:
-        """The image (photons). out: an array that receives it; also a tensor of the plan's GPU, or what
-        empty() returns: all images may be such."""
+        """Return the image (photons).
+
+        out: array that receives it, also a tensor of the plan's GPU, or memory from empty(). This holds for all images
+            of a plan"""
         image, given = self._image(out)
         self._call(lib.db_plan_forward, self._plan, pointer(image, "void *"))
         return given
 
     def mean_wavelength(self, out: Memory | None = None) -> Memory:
-        """The mean wavelength (A) of each pixel's photons, over the sources; 0 where there are none."""
+        """Return the mean wavelength (A) of each pixel's photons over the sources; 0 in pixels without photons.
+
+        out: array that receives it"""
         image, given = self._image(out)
         self._call(lib.db_plan_mean_wavelength, self._plan, pointer(image, "void *"))
         return given
 
     def gradient(self, out: Memory | None = None, derivatives: Memory | None = None) -> tuple[Memory, Memory]:
-        """The image and its derivatives by each parameter (photons per unit), in one pass.
+        """Return the image (photons) and its derivatives by the parameters (photons per unit), computed in one pass.
 
-        derivatives: an array of the shape (parameters, *shape) that receives them."""
+        out: array that receives the image
+        derivatives: (parameters, *shape) array that receives the derivatives"""
         image, given = self._image(out)
         shape = (len(self.names), *self.shape)
         if derivatives is None:
@@ -433,9 +449,11 @@ class Plan(_Planned):
         return given, derivatives
 
     def normal(self, data: Memory, weight: Memory | None = None) -> tuple[float, Floats, Floats]:
-        """Sums over pixels of a least-squares step: chi2, J^T W r and J^T W J with r = image - data.
+        """Return the sums of a least-squares step over all pixels: chi2 = r^T W r, gradient J^T W r and curvature J^T W
+        J, with r = image - data.
 
-        data, weight: float32 or float64 of the image's shape; a pixel of weight 0 is left out; None: 1."""
+        data: photons, shape of the image, float32 or float64
+        weight: 1/photons^2, type of data; pixels with weight 0 are left out; None: 1"""
         data = self._taken(data, "data", self.shape, (numpy.dtype(numpy.float32), numpy.dtype(numpy.float64)))
         if weight is not None:
             weight = self._taken(weight, "weight", self.shape, (data.dtype,))
@@ -449,10 +467,12 @@ class Plan(_Planned):
         return chi2[0], gradient, curvature
 
     def vjp(self, cotangent: Memory, out: Memory | None = None) -> Floats:
-        """Sums of cotangent times derivative over all pixels, one for each parameter (float64): the
-        gradient of a loss by the parameters, if the cotangent is that by the pixels.
+        """Return the sum over all pixels of cotangent times derivative, for each parameter: (parameters,) float64.
 
-        cotangent: of the images' shape and type; out: an array that receives the image, too."""
+        If the cotangent is the gradient of a loss by the pixels, this is the gradient of the loss by the parameters.
+
+        cotangent: shape and dtype of the image
+        out: array that receives the image"""
         cotangent, image = self._seen(cotangent, out)
         gradient = numpy.empty(len(self.names))
         self._sum(cotangent, image, self._by_parameters(gradient))
@@ -464,9 +484,10 @@ class Plan(_Planned):
 
     def jvp(self, direction: Floats, out: Memory | None = None,
             tangent: Memory | None = None) -> tuple[Memory, Memory]:
-        """The image, and its derivative along a direction in the space of the parameters.
+        """Return the image, and its derivative along a direction of the parameters.
 
-        direction: float64, one for each parameter, in its unit"""
+        direction: (parameters,) float64, in their units
+        out, tangent: arrays that receive image and derivative"""
         array(direction, "direction", (len(self.names),), numpy.float64)
         (image, given), (moved, tangent) = self._image(out), self._image(tangent, "tangent")
         self._apart(image, moved, "out and tangent")
@@ -475,13 +496,17 @@ class Plan(_Planned):
         return given, tangent
 
     def share(self, amplitudes: Amplitudes) -> None:
-        """Makes structure factors values of their own (a dualbragg.Amplitudes), which vjp_all and
-        jvp_all are about from now on."""
+        """Make structure factors the variables of vjp_all and jvp_all: those of Amplitudes, instead of each entry of
+        the list."""
         self._call(lib.db_plan_share_amplitudes, self._plan, self._shared_values(amplitudes), len(amplitudes))
         self._shared = amplitudes
 
     def vjp_all(self, cotangent: Memory, out: Memory | None = None) -> Vector:
-        """As vjp, by all structure factors, too: a Vector, whose values are None if the plan has no parameters."""
+        """Return the gradient by parameters and structure factors: a Vector. Its values are None if the plan has no
+        parameters.
+
+        cotangent: shape and dtype of the image
+        out: array that receives the image"""
         cotangent, image = self._seen(cotangent, out)
         found = Vector(numpy.empty(len(self.names)) if self.names else None,
                        numpy.empty(self.amplitude_count), numpy.empty(1))
@@ -490,7 +515,10 @@ class Plan(_Planned):
 
     def jvp_all(self, direction: Vector, out: Memory | None = None,
                 tangent: Memory | None = None) -> tuple[Memory, Memory]:
-        """As jvp, along a Vector: the image, and its derivative."""
+        """Return the image, and its derivative along a direction of parameters, structure factors and background: a
+        Vector.
+
+        out, tangent: arrays that receive image and derivative"""
         if not isinstance(direction, Vector):
             raise errors.UsageError(f"direction: expected a Vector, found {type(direction).__name__}")
         for name, count in (("values", len(self.names)), ("amplitudes", self.amplitude_count)):

@@ -1,4 +1,4 @@
-"""Pictures of images, spots and refinements, by matplotlib, which only these functions need."""
+"""Pictures of images, spots and refinements. Only these functions need matplotlib."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .tables import needed
 if TYPE_CHECKING:
     from ._types import AnyImage
 
-_MOST_DRAWN = 2000  # spots
+_MOST_DRAWN = 2000  # predicted spots
 
 
 def _axes(axes: Any, who: str) -> Any:
@@ -26,11 +26,14 @@ def _axes(axes: Any, who: str) -> Any:
 
 
 def plot_spots(what: Experiment | FitResult | Shot, image: AnyImage | None = None, axes: Any = None) -> Any:
-    """Draws an image and rings where spots are: of an Experiment in closed form those of predict, the brightest 2000 at
-    most, of a result or a Shot its reflections, in orange, those of its shoeboxes in green.
+    """Draw an image with rings around its spots.
 
-    image: a file name, a MeasuredImage, or counts (slow, fast); left out: that of the model
-    axes: of matplotlib; left out: new ones. Returned. Needs matplotlib (Debian: python3-matplotlib)"""
+    what: Experiment in closed form: its predicted spots, up to the 2000 brightest; FitResult or Shot: its reflections
+        in orange, its shoeboxes in green
+    image: name of a file, a MeasuredImage, or counts (slow, fast); None: the model's image
+    axes: of matplotlib; None: new ones
+
+    Return the axes. Needs matplotlib (Debian: python3-matplotlib)."""
     axes = _axes(axes, "plot_spots")
     if isinstance(what, Experiment):
         if len(what.panels) > 1:
@@ -57,11 +60,13 @@ def plot_spots(what: Experiment | FitResult | Shot, image: AnyImage | None = Non
 
 
 def plot_residuals(result: FitResult | Shot, scale: float = 0.0, axes: Any = None) -> Any:
-    """Draws how far spots are from where the model has them: an arrow from each predicted place along measured minus model
-    centroid, as coloured as chi2 of a pixel of its shoebox. A pattern is something that the model lacks.
+    """Draw the displacement of spots: an arrow from each predicted place along the measured minus the model centroid.
+    Its colour is chi2 per pixel of the shoebox. A pattern shows a fault of the model.
 
-    scale: an arrow's length over the distance that it stands for; 0: such that the median is 3 % of the image
-    axes: of matplotlib; left out: new ones. Returned. Needs matplotlib (Debian: python3-matplotlib)"""
+    scale: length of an arrow divided by the displacement; 0: so that the median arrow has 3 % of the image
+    axes: of matplotlib; None: new ones
+
+    Return the axes. Needs matplotlib (Debian: python3-matplotlib)."""
     axes = _axes(axes, "plot_residuals")
     _check_result(result, "plot_residuals")
     boxes = result.shoeboxes[(result.shoeboxes["pixels_used"] > 0) & numpy.isfinite(result.shoeboxes["centroid_offset"]).all(1)]
@@ -80,9 +85,11 @@ def plot_residuals(result: FitResult | Shot, scale: float = 0.0, axes: Any = Non
 
 
 def plot_correlations(result: FitResult, axes: Any = None) -> Any:
-    """Draws the correlations of the refined parameters as a coloured matrix.
+    """Draw the correlations of the refined parameters as a coloured matrix.
 
-    axes: of matplotlib; left out: new ones. Returned. Needs matplotlib (Debian: python3-matplotlib)"""
+    axes: of matplotlib; None: new ones
+
+    Return the axes. Needs matplotlib (Debian: python3-matplotlib)."""
     axes = _axes(axes, "plot_correlations")
     if not isinstance(result, FitResult):
         raise errors.UsageError(f"plot_correlations: expected a FitResult, found {type(result).__name__}")

@@ -1,4 +1,4 @@
-"""Refinement against measured images, one or many."""
+"""Refinement against one or many measured images."""
 
 from __future__ import annotations
 
@@ -32,12 +32,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluation(Record):
-    """What a progress function is told after each evaluation of the target."""
-    stage: int  # from 0
-    evaluation: int  # within the stage, from 1
-    target: float  # chi2 per degree of freedom of the data in use
+    """Evaluation of the target, for progress functions.
+
+    stage: from 0
+    evaluation: within the stage, from 1
+    target: chi2 per degree of freedom of the data in use
+    gradient_norm: norm of the gradient, in the optimizer's coordinates
+    values: of the parameters by name, in their units"""
+    stage: int
+    evaluation: int
+    target: float
     gradient_norm: float
-    values: dict[str, float]  # of the parameters, in their units
+    values: dict[str, float]
 
 
 _KINDS = ("done", "evaluated", "excluded", "resumed", "working")
@@ -45,45 +51,72 @@ _KINDS = ("done", "evaluated", "excluded", "resumed", "working")
 
 @dataclass(frozen=True)
 class ShotsEvent(Record):
-    """What a progress function of many shots is told."""
-    kind: str  # "done", "evaluated", "excluded", "resumed" or "working"
-    stage: int  # from 0
-    done: int  # shots so far
-    count: int  # and in all
-    what: str  # working: what the pass over them does
-    target: float  # evaluated: chi2 per degree of freedom; else nan
-    shot: str  # excluded: its name
-    reason: str  # excluded: why
+    """Event in a refinement of many shots, for progress functions.
+
+    kind: "done", "evaluated", "excluded", "resumed" or "working"
+    stage: from 0
+    done, count: shots so far, and in all
+    what: working: name of the pass over the shots
+    target: evaluated: chi2 per degree of freedom; else nan
+    shot, reason: excluded: name of the shot, and why"""
+    kind: str
+    stage: int
+    done: int
+    count: int
+    what: str
+    target: float
+    shot: str
+    reason: str
 
 
 @dataclass(frozen=True)
 class Estimate(Record):
-    """What is known of a refined parameter. Errors are nan where it is tied or at a bound, inf where the data do not
-    determine it."""
+    """Estimate of a refined parameter. Errors are nan if the parameter is tied or at a bound, inf if the data do not
+    determine it.
+
+    name: the parameter
+    unit: "" if it has none
+    start, value: before and after refinement
+    error: standard error to quote: the larger of error_scaled and error_robust
+    error_unscaled: from the noise alone
+    error_scaled: error_unscaled times sqrt(chi2 per degree of freedom), if this exceeds 1
+    error_robust: from the scatter between spots, or between regions of the detector
+    at_bound: -1 at the lower bound, 1 at the upper bound, else 0
+    shared: 1: all shots have one value, always so for a single image; 0: each shot has its own"""
     name: str
-    unit: str  # "" where there is none
+    unit: str
     start: float
     value: float
-    error: float  # the standard error to quote: the larger of the last two
-    error_unscaled: float  # from the noise alone
-    error_scaled: float  # that times sqrt(chi2 per degree of freedom), if that exceeds 1
-    error_robust: float  # from how much spots, or whole regions of the detector, disagree
-    at_bound: int  # -1 at the lower one, 1 at the upper one, else 0
-    shared: int  # 1: all shots have one value; of a single image always
+    error: float
+    error_unscaled: float
+    error_scaled: float
+    error_robust: float
+    at_bound: int
+    shared: int
 
 
 @dataclass(frozen=True)
 class Direction(Record):
-    """A combination of parameters, by how well the data determine it."""
+    """Combination of parameters, and how well the data determine it.
+
+    eigenvalue: of the normal matrix scaled to unit diagonal
+    condition: largest eigenvalue over this one; inf: not determined
+    component: (parameters,), a unit vector
+    change: (parameters,) in their units: one standard deviation along the direction"""
     eigenvalue: float
-    condition: float  # largest eigenvalue over this one; inf: not determined
-    component: Floats  # (parameters,): a unit vector
-    change: Floats  # (parameters,), in their units: one standard deviation along it
+    condition: float
+    component: Floats
+    change: Floats
 
 
 @dataclass(frozen=True)
 class Test(Record):
-    """A test of a refined model; found is nan where it could not be made."""
+    """Test of a refined model.
+
+    name, meaning: name of the test, and meaning of its result
+    found: the result; nan: the test could not be made
+    least, most: a passed test has a result between them
+    passed: also True if the test could not be made"""
     name: str
     meaning: str
     found: float
@@ -94,39 +127,63 @@ class Test(Record):
 
 @dataclass(frozen=True)
 class Verdict(Record):
-    """Whether a model may be used, by tests that know spots but no model."""
+    """Verdict: may the model be used? Its tests use spots that were found without a model.
+
+    usable: all tests are passed
+    reason: failed test and possible causes; "" if none failed
+    tests: Test by name
+    spots: spots of the image, the strongest 1000 at most
+    at: of them, likelier at reflections than at random places
+    position_rms: pixels, distance of these spots from their predicted places
+    intensities: known intensities: number that were compared with calculated ones
+    light_spots: free intensities: spots of the final data
+    light_part: fraction of light_spots whose brightness in the model is right within a factor of 1.5; nan: fewer than
+        20
+    intensities_usable: free intensities: light_part is 2/3 or more"""
     usable: bool
-    reason: str  # which test failed, and what may be wrong; ""
+    reason: str
     tests: dict[str, Test] = field(repr=False)
-    spots: int  # of the image, the strongest 1000 at most
-    at: int  # of them, at reflections
-    position_rms: float  # pixels
-    intensities: int  # known: compared with calculated ones
-    light_spots: int  # free: spots of the final data
-    light_part: float  # of them, as bright in the model within a factor of 1.5; nan: fewer than 20
-    intensities_usable: bool  # free: light_part is 2/3 or more
+    spots: int
+    at: int
+    position_rms: float
+    intensities: int
+    light_spots: int
+    light_part: float
+    intensities_usable: bool
 
 
 @dataclass(frozen=True)
 class OtherLattice(Record):
-    """What a search for another lattice of the same cell has found among the spots that are left."""
-    spots: int  # that tell orientations apart
-    indexed: int  # of them, near its nodes; 0: there is none
-    by_chance: float  # of indexed, for a lattice turned at random
+    """Result of a search for another lattice of the same cell among spots at no reflection.
+
+    spots: spots that distinguish orientations
+    indexed: of them, near nodes of the lattice; 0: no lattice was found
+    by_chance: expected `indexed` for a random orientation"""
+    spots: int
+    indexed: int
+    by_chance: float
 
 
 @dataclass(frozen=True)
 class Statistics(Record):
-    """How a model agrees with the data."""
+    """Agreement of a model with the data.
+
+    pixels, shoeboxes: in use
+    chi2, chi2_reduced: with the variances of the target
+    rms_residual: counts
+    strong_pixels: of the image in the resolution range, and of reflections that the model predicts
+    strong_explained: fraction of strong_pixels where the model has half to twice the observed counts above background
+    correlation: model against measured counts, background removed
+    centroid_rms: pixels, measured minus model centroid"""
     pixels: int
     shoeboxes: int
     chi2: float
     chi2_reduced: float
-    rms_residual: float  # counts
+    rms_residual: float
     strong_pixels: float
-    strong_explained: float  # fraction of them
+    strong_explained: float
     correlation: float
-    centroid_rms: float  # pixels: observed minus model centroid
+    centroid_rms: float
 
 
 _STATUS = {"converged": lambda s: s == lib.DB_OK, "cancelled": lambda s: s == lib.DB_ERROR_CANCELLED}
@@ -140,39 +197,42 @@ _TABLES = {"reflections": "reflection_count", "shoeboxes": "shoebox_count", "she
 
 
 def status_name(status: int) -> str:
-    """ "converged", "cancelled" or "not converged". """
+    """Return "converged", "cancelled" or "not converged"."""
     return next((name for name, is_it in _STATUS.items() if is_it(status)), "not converged")
 
 
 def ended(status: str, reason: str) -> str:
-    """How a refinement ended, in a line; the library's reasons may begin with it."""
+    """Return a line about the end of a refinement; the library's reason may begin with the status."""
     return reason if reason.startswith(status) else f"{status}: {reason}"
 
 
 class Shot(Record):
-    """What has been found of a shot. Tables are structured arrays of numpy; their columns are the
-    members of the library's structs of the same name (docs/reference/json.md has their units).
+    """Result of a shot. Tables are structured arrays; docs/reference/json.md has the units of their columns.
 
-    name; used: False where it was excluded, and reason says why; status, reason: how it ended
-    estimates: an Estimate for each refined parameter, by name; of many shots the shared ones have the same value in each
-    experiment: the refined Experiment; None if it was excluded
-    before, after: Statistics of the starting and the refined model on the same pixels; of one of many
-        shots residuals and strong pixels are nan
+    name: of the shot
+    used: False: the shot was excluded
+    status, reason: how the refinement ended, or why the shot was excluded
+    estimates: Estimate of each refined parameter, by name; shared parameters have the same value in all shots
+    experiment: the refined Experiment; None if the shot was excluded
+    before, after: Statistics of the starting and the refined model on the same pixels; residuals and strong pixels are
+        nan in a list of shots
 
-    Of a single image, too:
-    verdict: Verdict, and usable
+    Further members, of a single image only:
+
+    verdict, usable: Verdict, and whether the model may be used
     reflections: hkl, d_spacing (A), position (pixels: fast, slow), counts, square, F, partiality ...
-    shoeboxes: hkl, predicted (pixels), intensity, intensity_esd, chi2, centroid_offset, outlier ...;
-        pixels(i) has those of one
-    shells, regions: goodness of fit by resolution and place
-    starts, trials, distrusted: as in the library
-    model_image, background: float32 counts of the whole detector, or None
-    warnings, advice: what to look at, and what to do about it
-    all_spots, left_spots: of the image; of them, at no reflection. other_lattice: spots, indexed and
-        by_chance, of another lattice of the same cell among those
-    distance_step, distance_error: by how much (mm) the data ask for another distance, where it is held; distance_gain: ln of
-        how many times likelier spots are with it
-    evaluations, seconds, shoebox_half_width, sigma_z_median, sigma_z_limit, distrusted_count, image_scale"""
+    shoeboxes: hkl, predicted (pixels), intensity, intensity_esd, chi2, centroid_offset, outlier ...; pixels(i) returns
+        the pixels of shoebox i
+    shells, regions: goodness of fit by resolution and by place
+    starts, trials, distrusted: starts tried, conditional stages, pixels with little weight in a robust target
+    model_image, background: counts of the whole detector, (slow, fast) float32, or None
+    warnings, advice: points to check, and what to do about each
+    all_spots, left_spots: spots of the image, and those at no reflection
+    other_lattice: OtherLattice among left_spots
+    distance_step, distance_error: mm, change of a distance that was held for which the data ask, and its error
+    distance_gain: gain in log likelihood of the spots by this change
+    evaluations, seconds, shoebox_half_width, sigma_z_median, sigma_z_limit, distrusted_count, image_scale: numbers of
+        the run"""
 
     verdict: Verdict
     other_lattice: OtherLattice
@@ -199,7 +259,7 @@ class Shot(Record):
     all_spots: int
     left_spots: int
     image_scale: float
-    _boxes: list[Any]  # of a copy: what pixels returns
+    _boxes: list[Any]  # results of pixels(i), in a copy
 
     def __init__(self, c: Any, in_full: bool) -> None:
         self._c = c
@@ -232,12 +292,12 @@ class Shot(Record):
 
     @property
     def usable(self) -> bool:
-        """Whether the model may be used: the verdict."""
+        """True if the model may be used: the verdict."""
         return self.verdict.usable
 
     @property
     def start(self) -> dict[str, float]:
-        """Values at the start by name, in their units."""
+        """Values before refinement by name, in their units."""
         return {n: p.start for n, p in self.estimates.items()}
 
     @property
@@ -247,12 +307,12 @@ class Shot(Record):
 
     @property
     def errors(self) -> dict[str, float]:
-        """Standard errors by name, in the same units."""
+        """Standard errors by name, in the units of the values."""
         return {n: p.error for n, p in self.estimates.items()}
 
     def pixels(self, i: int) -> tuple[NDArray[numpy.float32], ...]:
-        """Measured and model counts and their standard deviation (0 or less: not used) of shoebox i,
-        each float32 of (slow, fast)."""
+        """Return measured counts, model counts and standard deviations (0 or less: pixel not used) of shoebox i, each
+        (slow, fast) float32."""
         if self._c is None:
             return self._boxes[i]
         box = self._c.shoeboxes[range(self._c.shoebox_count)[i]]
@@ -271,30 +331,33 @@ class Shot(Record):
 
 
 class FitResult(Record):
-    """What a refinement has found, of one image or of many shots.
+    """Result of a refinement of one image or of many shots. str(result) is a table of the parameters.
 
-    status: "converged", "not converged" (also where the verdict refuses the model) or "cancelled"
-    reason: why it stopped, or may not be used
-    shots: a Shot each. What the one shot of a single image has (experiment, verdict, reflections ...)
-        is read from the result as well
-    estimates: Estimate by name, of parameters that have one value for all shots; local: names of the
-        others
-    correlation: (parameters, parameters); directions: the worst determined first
-    history: stage, evaluation, target, gradient_norm, value; of many shots the joint evaluations
-    table: a structured array with a row for each shot: name, used, chi2_reduced, and value and error
-        of each parameter ("misset_x", "misset_x_error")
-    used, chi2_reduced: shots in use, and their starting and refined models
-    warnings, advice, light_spots, light_part, intensities_usable: of a rotation series; as of an image and its verdict
-    document: all that .json has, as a dictionary (docs/reference/json.md): of joint intensities their
-        statistics, too
-    notices: what was chosen automatically, and what files say and is not used or doubtful
-    seconds
-
-    converged, usable; str(result) is a table of the parameters."""
+    status: "converged", "not converged" (also if the verdict rejects the model) or "cancelled"
+    converged: status is "converged"
+    reason: why the refinement ended, or why the model may not be used
+    shots: Shot of each shot. The result of a single image also has the members of its Shot (experiment, verdict,
+        usable, reflections ...)
+    estimates: Estimate by name, of parameters with one value for all shots
+    local: names of the other parameters
+    correlation, covariance: (parameters, parameters) of estimates; covariance in their units
+    directions: Direction of combinations of parameters, the worst determined first
+    history: table of evaluations: stage, evaluation, target, gradient_norm, value; of many shots, joint evaluations
+        only
+    table: structured array with a row for each shot: name, used, chi2_reduced, and value and error of each parameter
+        ("misset_x", "misset_x_error")
+    used: number of shots that were not excluded
+    chi2_reduced: chi2 per degree of freedom of the starting and of the refined models
+    warnings, advice: as in Shot
+    light_spots, light_part, intensities_usable: of a rotation series; as in Verdict
+    document: dictionary with the content of PREFIX.json (docs/reference/json.md), statistics of joint intensities
+        included
+    notices: lines about automatic choices, and about contents of files that are doubtful or not used
+    seconds: time of the run"""
 
     def __init__(self, c: Any, configuration: Any, notices: list[str], kept: Any) -> None:
         self._c, self._configuration, self._kept = c, configuration, kept
-        self._files: dict[str, bytes] = {}  # of a copy: what it writes
+        self._files: dict[str, bytes] = {}  # in a copy: content of the files that it can write
         self.notices = notices
         self.status, self.reason = status_name(c.status), text(c.reason)
         self.estimates, self.correlation, self.directions, count = shared_estimates(c.estimates)
@@ -321,16 +384,19 @@ class FitResult(Record):
 
     @property
     def converged(self) -> bool:
+        """True if status is "converged"."""
         return self.status == "converged"
 
     @property
     def covariance(self) -> Floats:
-        """(parameters, parameters), in their units: what goes with error and correlation."""
+        """Covariance of the estimates (parameters, parameters), in their units; the square roots of its diagonal are
+        the errors."""
         error = numpy.array([p.error for p in self.estimates.values()])
         return self.correlation * error * error[:, None]
 
     @property
     def document(self) -> dict[str, Any]:
+        """Dictionary with the content of PREFIX.json (docs/reference/json.md)."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "result.json")
             self.write(path)
@@ -340,6 +406,7 @@ class FitResult(Record):
 
     @property
     def table(self) -> Table:
+        """Structured array with a row for each shot: name, used, chi2_reduced, value and error of each parameter."""
         names = list(self.shots[0].values) if self.shots else []
         kind = [("name", "O"), ("used", "?"), ("chi2_reduced", "f8")]
         kind += [(n + end, "f8") for n in names for end in ("", "_error")]
@@ -351,9 +418,10 @@ class FitResult(Record):
         return made
 
     def write(self, path: Path) -> None:
-        """Writes the result as its name ends: .json (everything) or .html (report); of one image also
-        .yaml (a configuration again), .png, .refl (DIALS), .hkl (intensities), .expt (DIALS),
-        .mat (MOSFLM); of joint intensities .mtz and .hkl."""
+        """Write the result to a file; its ending selects the format.
+
+        path: .json (everything) or .html (report); of one image also .yaml (configuration), .png, .refl (DIALS), .hkl
+            (intensities), .expt (DIALS), .mat (MOSFLM); of joint intensities also .mtz and .hkl"""
         ending, known = os.path.splitext(os.fspath(path))[1], self._endings()
         if ending not in known:
             raise errors.UsageError(f"{path}: expected a name that ends in " + (
@@ -387,7 +455,7 @@ class FitResult(Record):
         return [*_OF_ALL, *joint, *([*_OF_ONE, ".expt", ".mat"] if self._in_full else [])]
 
     def _written(self):
-        """What write makes of each kind of file."""
+        """Return the content of each kind of file that write() makes."""
         found = {}
         with tempfile.TemporaryDirectory() as folder:
             for ending in self._endings():
@@ -405,10 +473,10 @@ class FitResult(Record):
         self.__dict__.update(state)
 
     def write_models(self, folder: Path, images: bool = False) -> None:
-        """Of a list of shots: writes the refined model of each shot in use, as a configuration and as an
-        experiment list of its own, and shots.txt, refined.yaml (a configuration of all shots again) and
-        refined.expt of all of them, into a folder that is there. images: what the model explains of each,
-        too, as dualbragg fit --model-image does."""
+        """Write the refined models of a list of shots into an existing folder: a configuration and an experiment list
+        for each shot, and shots.txt, refined.yaml (a configuration of all shots) and refined.expt for all of them.
+
+        images: True: also writes images and tables of each model, as `dualbragg fit --model-image` does"""
         if self._in_full:
             raise errors.UsageError("write_models: expected a list of shots (shots.list), found one image")
         if self._files:
@@ -468,13 +536,14 @@ def _verdict(c):
 
 
 def listed_estimates(c: Any) -> dict[str, Estimate]:
-    """Estimate by name, of C's estimates."""
+    """Return Estimate by name, from the library's estimates."""
     plain = [f.name for f in dataclasses.fields(Estimate)]
     return {text(e.name): Estimate(**{n: value(getattr(e, n)) for n in plain}) for e in c.list[0:c.count]}
 
 
 def shared_estimates(c: Any) -> tuple[dict[str, Estimate], Floats, list[Direction], int]:
-    """Estimate by name, their correlation, and directions: those that all shots share."""
+    """Return the estimates that all shots share: by name, their correlation, directions, and the number of all
+    estimates."""
     found = listed_estimates(c)
     shared = [i for i in range(c.count) if c.list[i].shared]
     whole = numpy.array([numbers(c.correlation[i], c.count) for i in range(c.count)]).reshape(c.count, c.count)
@@ -496,14 +565,14 @@ def _history(start, all_values, count, parameters):
 
 
 class _Watch(Watch):
-    """Watches a refinement; what ends it is asked for in another function."""
+    """Watch over a refinement, which asks another function whether it must end."""
 
     def __init__(self, function, names=None):
         super().__init__(function)
-        self.names, self.ended = names, False  # names: of one image, whose evaluations are told
+        self.names, self.ended = names, False  # names: of parameters of one image: only evaluations are reported
 
     def progressed(self, fraction):
-        return self.raised is not None  # the function is told of events
+        return self.raised is not None  # the progress function gets events instead
 
     def happened(self, c):
         kind = _KINDS[c.kind]
@@ -533,7 +602,7 @@ if lib.DB_PYTHON_FIT:
 
 
 def _refine(context, watch, source, settings, options, asked):
-    """C's result of a list of shots."""
+    """Return the library's result of a list of shots."""
     options.progress, options.cancelled = lib.take_event, asked
     options.user = watch.handle
     out = ffi.new("db_fit_shots_result **")
@@ -545,7 +614,7 @@ def _refine(context, watch, source, settings, options, asked):
 
 
 def read_image(context: Any, configuration: Configuration, image: Any, user: Any) -> tuple[Any, Any]:
-    """The image to refine against, masked as the configuration says; user: handle of its notices."""
+    """Return the image to refine against, with the mask of the configuration. user: handle of its notices."""
     if image is None:
         c = ffi.gc(ffi.new("db_measured_image *"), lib.db_measured_image_clear)
         check(context, lib.db_fit_config_read_image(context, configuration.c, c, lib.take_notice,
@@ -555,13 +624,13 @@ def read_image(context: Any, configuration: Configuration, image: Any, user: Any
     c, keep = c_image(dataclasses.replace(image, value=numpy.array(image.value)))
     status = lib.db_fit_config_mask_image(context, configuration.c, c, lib.take_notice, user)
     dark = ffi.gc(ffi.new("db_measured_image *"), lib.db_measured_image_clear)
-    dark.dark = c.dark  # what the library has made
+    dark.dark = c.dark  # memory of the library, which is freed with `dark`
     check(context, status)
     return c, (keep, dark)
 
 
 def parameter_names(settings: Any) -> list[str]:
-    """Names of what settings refine, motions of groups included."""
+    """Return the names of refined parameters in settings, motions of panel groups included."""
     name, found = ffi.new("char[]", lib.DB_FIT_NAME_SIZE), []
     for i in range(settings.parameter_count):
         quantity = lib.db_fit_quantity_of(settings.parameters + i)
@@ -572,7 +641,7 @@ def parameter_names(settings: Any) -> list[str]:
 
 def fit_one(context: Any, configuration: Configuration, image: Any, experiment: Experiment | None, progress: Any,
             notices: list[str], user: Any) -> FitResult:
-    """Refines against one image; user: handle of the notices."""
+    """Refine against one image. user: handle of the notices."""
     config = configuration.c
     c, keep = read_image(context, configuration, image, user)
     spots = ffi.gc(ffi.new("db_fit_spots *"), lib.db_fit_spots_clear)
@@ -580,7 +649,7 @@ def fit_one(context: Any, configuration: Configuration, image: Any, experiment: 
     if spots.count:
         config.settings.spots = spots
     start = ffi.gc(ffi.new("db_experiment *"), lib.db_experiment_clear)
-    watch = _Watch(None, []).of_context(context)  # no function: signals alone
+    watch = _Watch(None, []).of_context(context)  # no function: only signals cancel
     if experiment is None:
         status = lib.db_fit_config_start(context, config, c, start, lib.take_notice, user)
     else:
@@ -597,7 +666,7 @@ def fit_one(context: Any, configuration: Configuration, image: Any, experiment: 
 
 
 def _list_of(context, configuration):
-    """The shots that a configuration lists, or the lattices of its image."""
+    """Return the shots of a configuration, or the lattices of its image."""
     listed = configuration.c.shot_list[0] != b"\0"
     read = lib.db_fit_shot_list_read if listed else lib.db_fit_shot_list_find
     out = ffi.new("db_fit_shot_list **")
@@ -607,20 +676,22 @@ def _list_of(context, configuration):
 
 
 def remove_checkpoint(path: Path) -> None:
-    """Removes a checkpoint of many shots, with all files that belong to it."""
+    """Remove a checkpoint of many shots, with all its files.
+
+    path: the `checkpoint` of fit"""
     need_refinement()
     lib.db_fit_checkpoint_remove(encoded(path))
 
 
 @dataclass
 class _Completed:
-    """A configuration of all shots, in C."""
+    """Configuration of all shots in C."""
     c: object
 
 
 def fit_many(context: Any, configuration: Configuration, progress: Any, notices: list[str],
              checkpoint: Path | None = None, resume: bool = False, scratch: Path | None = None) -> FitResult:
-    """Refines the shots of a configuration."""
+    """Refine the shots of a configuration."""
     if resume and checkpoint is None:
         raise errors.UsageError("resume: expected checkpoint, the file to go on from, beside it")
     shots = _list_of(context, configuration)
@@ -629,7 +700,7 @@ def fit_many(context: Any, configuration: Configuration, progress: Any, notices:
     check(context, lib.db_fit_shot_list_complete(context, shots, config))
     source.configuration, settings = config, ffi.new("db_fit_settings *", config.settings)
     if not settings.gain > 0:
-        settings.gain = 1  # of images that do not say
+        settings.gain = 1  # for images without a gain
     options = ffi.new("db_fit_shots_options *")
     options.outlier_sigma = config.shot_outlier_sigma
     options.series, options.knots = config.series, config.series_knots
@@ -644,7 +715,7 @@ def fit_many(context: Any, configuration: Configuration, progress: Any, notices:
 
 
 class _Folder:
-    """A temporary folder, which is removed with its last user."""
+    """Temporary folder, which is removed with its last user."""
 
     def __init__(self) -> None:
         self.name = tempfile.mkdtemp()
@@ -652,7 +723,7 @@ class _Folder:
 
 
 def _listed(images: Any, sections: dict[str, Any]) -> _Folder:
-    """A folder with a list of the images, which the section shots then names."""
+    """Return a folder with a list of the images, and set shots.list to it."""
     if not images:
         raise errors.UsageError("image: expected a name, or a list of names, found none")
     lines = []
@@ -676,25 +747,28 @@ def fit(config: Path | Settings | dict[str, Any] | None = None, *, image: AnyIma
         experiment: Experiment | None = None, progress: bool | Callable[[Any], Any] | None = None, device: str = "cpu",
         checkpoint: Path | None = None, resume: bool = False, scratch: Path | None = None,
         **sections: Unpack[Sections]) -> FitResult:
-    """Refines parameters against a measured image, or against many (shots.list).
+    """Refine parameters against one or many measured images.
 
     config: name of a configuration (YAML), a dualbragg.settings.Settings, or a dictionary of its sections
-    sections: sections of the configuration as keywords, which add to it or replace what it says, as dataclasses of
-        dualbragg.settings or as dictionaries: model=Model(cell=..., find_orientation=True), refine=dict(misset_x=
-        Refine(range=0.5)) or refine=["misset_x", "cell_a"], data, intensity, stages ... (docs/reference/configuration.md)
-    image: name of a file, a MeasuredImage, or an array of counts (float32, (slow, fast)); the configuration's if left out;
-        or a list of names: many shots, of which intensity="joint" makes joint intensities and shots=Shots(series=True) a
+    image: name of a file, a MeasuredImage, or counts, (slow, fast) float32; None: the configuration's image; a list of
+        names: many shots, for example with intensity="joint" for joint intensities or shots=Shots(series=True) for a
         rotation series
-    experiment: the model to start from, instead of the section model
-    progress: True: shown, on the terminal or in the notebook; or called after each evaluation with an Evaluation (of many
-        shots: a ShotsEvent); what it returns, if true, ends the refinement with the best model so far, and an exception goes on
-        from here. Ctrl-C does so, too
-    checkpoint: of many shots, name of a file that keeps how far the work is; resume: goes on from it, if it
-        is there, to the same result. Left for you to remove (dualbragg.remove_checkpoint)
-    scratch: of many shots, the folder for their pixels
+    experiment: Experiment to start from, instead of the section model
+    progress: True: shown on the terminal or in the notebook; or a function that is called with an Evaluation (many
+        shots: a ShotsEvent): a true result ends the refinement with the best model so far. An exception in it, and
+        Ctrl-C, end the refinement and are raised by this call
+    device: "cpu", "cuda" ...
+    checkpoint: of many shots: name of a file that saves the state of the run. It stays until you remove it
+        (dualbragg.remove_checkpoint)
+    resume: True: continues from the checkpoint, if it exists, to the same result
+    scratch: of many shots: folder for their pixels
+    sections: sections of the configuration, which add to `config` or replace its values, as dataclasses of
+        dualbragg.settings or as dictionaries: model=Model(cell=..., find_orientation=True),
+        refine=dict(misset_x=Refine(range=0.5)) or refine=["misset_x", "cell_a"], data, intensity, stages ...
+        (docs/reference/configuration.md)
 
-    Returns a FitResult: also if it did not converge or may not be used, which it says. What cannot be refined at all
-    raises dualbragg.Error."""
+    Return a FitResult, also if the refinement did not converge or the model may not be used: look at its status. Raise
+    an Error if the input cannot be refined."""
     need_refinement()
     context = new_context()
     check(context, lib.db_context_set_device(context, str(device).encode()))

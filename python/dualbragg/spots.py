@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 def predict(experiment: Experiment, most_excitation: float = 3.0, most_turn: float = 0.0,
             least_photons: float = 0.0) -> Table:
-    """Spots of an experiment whose spots are in closed form (spots="closed"), as a structured
-    array: hkl, panel, source, position and covariance (pixels: fast, slow, both), photons,
-    excitation (standard deviations from the Ewald sphere), turn (degree), recorded (0 to 1), angle
-    (degree), resolution (A), width (degree), wavelength and wavelength_width of its photons (A).
+    """Return the spots of an experiment in closed form (spots="closed") as a structured array.
 
-    most_excitation: standard deviations; most_turn: so many degrees more; least_photons: of a
-    spot."""
+    most_excitation: largest distance from the Ewald sphere, standard deviations
+    most_turn: additional distance as a rotation of the crystal, degree
+    least_photons: fewest photons of a spot
+
+    Columns: hkl, panel, source, position and covariance (pixels: fast, slow, both), photons, excitation (standard
+        deviations from the Ewald sphere), turn (degree), recorded (partiality, 0 to 1), angle (degree), resolution (A),
+        width (degree), wavelength and wavelength_width of the photons (A)."""
     context = new_context()
     limits = dict(most_excitation=most_excitation, most_turn=most_turn, least_photons=least_photons)
     options = ffi.new("db_spot_options *", [ffi.sizeof("db_spot_options"),

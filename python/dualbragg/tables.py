@@ -1,4 +1,4 @@
-"""What there is to look at as tables of pandas and arrays of xarray, which only these functions need."""
+"""Tables of pandas and arrays of xarray. Only these functions need pandas and xarray."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COLUMNS = {"hkl": "hkl", "position": ("_fast", "_slow"), "predicted": ("_fast",
 
 
 def needed(package: str, who: str) -> Any:
-    """A package that only some functions need."""
+    """Return a package that only some functions need; raise UnsupportedError if it is missing."""
     try:
         return importlib.import_module(package)
     except ImportError:
@@ -28,12 +28,13 @@ def needed(package: str, who: str) -> Any:
 
 
 def to_pandas(what: Any) -> Any:
-    """A pandas.DataFrame: of a structured array, such as predict and the tables of a refinement are, in which a column
-    that has several numbers becomes as many (h, k, l; position_fast, position_slow; covariance_0, covariance_1 ...); of an
-    Experiment, its parameters; of a FitResult or a Shot, its estimates; of what fields(), parameters() and
-    verdict.tests return, a row each.
+    """Return a pandas.DataFrame.
 
-    Needs pandas (Debian: python3-pandas)."""
+    what: structured array, such as the spots of predict and the tables of a result; Experiment: its parameters;
+        FitResult or Shot: its estimates; dictionary of fields(), parameters() or verdict.tests: a row for each item
+
+    A column with several numbers becomes several columns: h, k, l; position_fast, position_slow; covariance_0,
+    covariance_1 ... Needs pandas (Debian: python3-pandas)."""
     pandas = needed("pandas", "to_pandas")
     if isinstance(what, numpy.ndarray) and what.dtype.names is not None:
         return pandas.DataFrame(dict(_columns(what, "")))
@@ -45,8 +46,8 @@ def _rows(what: Any) -> dict[str, dict[str, Any]]:
         return {p.name: {"value": what[p.name], "unit": p.unit, "help": p.help} for p in parameters(what).values()}
     listed = getattr(what, "estimates", what)
     if not isinstance(listed, Mapping) or not all(dataclasses.is_dataclass(v) for v in listed.values()):
-        raise errors.UsageError("expected a structured array, an Experiment, a result or a dictionary of what the package "
-                                f"describes, found {type(what).__name__}")
+        raise errors.UsageError("expected a structured array, an Experiment, a result, or a dictionary from fields(), "
+                                f"parameters() or verdict.tests, found {type(what).__name__}")
     return {name: {k: v for k, v in dataclasses.asdict(record).items() if k != "name"} for name, record in listed.items()}
 
 
@@ -67,11 +68,13 @@ def _columns(table: Any, before: str) -> Any:
 
 
 def to_xarray(what: Any) -> Any:
-    """An xarray.Dataset: of a Plan, its image and the derivatives by each parameter; of a MeasuredImage, counts and mask;
-    of a FitResult, its estimates and their correlation; of all else that to_pandas takes, its columns. Coordinates slow and
-    fast are the middles of pixels, in pixels from the outer corner of the first, as positions of spots are.
+    """Return an xarray.Dataset.
 
-    Needs xarray (Debian: python3-xarray)."""
+    what: Plan: its image and the derivative by each parameter; MeasuredImage: counts and mask; FitResult: estimates and
+        their correlation; others: as to_pandas
+
+    Coordinates slow and fast are the middles of pixels, in pixels from the outer corner of the first pixel, like
+    positions of spots. Needs xarray (Debian: python3-xarray)."""
     xarray = needed("xarray", "to_xarray")
     if isinstance(what, Plan):
         return _images_of(xarray, what)

@@ -1,4 +1,4 @@
-"""Images as tensors of PyTorch that autograd goes through, both ways.
+"""Images as tensors of PyTorch, with reverse and forward derivatives by autograd.
 
     from dualbragg.torch import Image
 
@@ -6,10 +6,9 @@
     loss = ((model() - data) ** 2).sum()
     loss.backward()                       # one pass, no derivative image is stored
 
-Reverse and forward mode, torch.func (vmap, vjp, jvp, jacrev, jacfwd, hessian) and torch.compile, as a
-custom operator (dualbragg::render), go through it. Images are on the processor, or, of a renderer with
-device="cuda", on that GPU: rendered there on PyTorch's current stream, and not copied.
-"""
+Reverse and forward mode, torch.func (vmap, vjp, jvp, jacrev, jacfwd, hessian) and torch.compile (by the custom operator
+dualbragg::render) work. Images are on the processor. With device="cuda" a renderer makes them on that GPU, on PyTorch's
+current stream, without copies."""
 
 from __future__ import annotations
 
@@ -39,24 +38,21 @@ _numbers = itertools.count(1)
 
 
 class Renderer(torch.nn.Module):
-    """A plan, and an experiment of its own, which takes the values of its parameters.
+    """Renderer: images of an experiment as a function of values of its parameters.
 
-    experiment: copied; or a sequence of them, shots with the same counts and structure factors, whose images
+    experiment: copied; or a sequence of experiments (shots) with the same counts and structure factors: images then
         have an axis of shots
-    parameters: names of those that values are of
+    parameters: names, in the order of the values
     dtype: of images, torch.float32 or torch.float64
-    amplitudes: a dualbragg.Amplitudes: structure factors that are values, too
-    second_order: what second derivatives of images by the parameters are taken for, as a loss needs
-        them that is differentiated twice:
-        "error": refused;
-        "gauss-newton": 0, so that the Hessian of a loss is J^T (d2 loss/d image2) J;
-        "differences": central differences of fourth order of exact first derivatives in double precision, at four
-            more passes each
-    keywords: those of dualbragg.Plan. With device="cuda" images and cotangents are tensors of that GPU;
-        values may be on it or on the processor, which reads them in either case
+    amplitudes: dualbragg.Amplitudes: structure factors that are values, too
+    second_order: second derivatives of images by the parameters, for a loss that is differentiated twice: "error":
+        refused; "gauss-newton": 0, so that the Hessian of a loss is J^T (d2 loss/d image2) J; "differences": central
+        differences of fourth order of exact first derivatives, in double precision, at four more passes each
+    keywords: those of dualbragg.Plan. With device="cuda" images and cotangents are tensors of that GPU; values may be
+        there or on the processor, which reads them
 
-    A module without parameters of its own: to(), cuda(), double() make another plan, on that device or of that
-    type of pixels. It can be pickled and copied, and used by several threads, which wait for each other."""
+    The module has no parameters of its own: to(), cuda() and double() make another plan, on that device or with that
+    type of pixels. It can be pickled and copied. Threads that share it wait for each other."""
 
     def __init__(self, experiment: Experiment | Sequence[Experiment], parameters: Iterable[str] = (),
                  dtype: torch.dtype = torch.float32, *, amplitudes: Amplitudes | None = None,
@@ -65,7 +61,7 @@ class Renderer(torch.nn.Module):
         self._take(Rendering(experiment, parameters, _pixels(dtype), amplitudes, keywords, second_order=second_order))
 
     def _take(self, rendering):
-        """Renders by it from now on."""
+        """Render with this Rendering from now on."""
         self._rendering = rendering
         self.device, self.dtype = torch.device(rendering.plan.device), _tensors(rendering.plan.dtype)
         self._here = self.device.type == "cpu"
@@ -104,24 +100,23 @@ class Renderer(torch.nn.Module):
 
     @property
     def second_order(self) -> str:
-        """What second derivatives are taken for."""
+        """Treatment of second derivatives: "error", "gauss-newton" or "differences"."""
         return self._rendering.second_order
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of what is rendered at values of (parameters,): (slow, fast), or as Experiment.shape says, with the shots
-        in front."""
+        """Shape of the image at values of shape (parameters,): as Experiment.shape, with the axis of shots in front."""
         return self._rendering.shape
 
     def forward(self, values: Values | None = None, amplitudes: torch.Tensor | None = None) -> torch.Tensor:
-        """The image (photons) at the values of the parameters, in their units.
+        """Return the images (photons) at values of the parameters, in their units: (..., *shape) of the renderer's
+        dtype.
 
-        values: floating tensor of (parameters,), or (..., parameters) for an image each; of several shots
-            (..., shots, parameters), or (parameters,) for all. Or a dictionary of tensors by name, of (...) or
-            (..., shots): what it does not name is the experiment's. None: all are
-        amplitudes: the same of (amplitudes,), electrons, in the order of the renderer's Amplitudes, or
-            (..., amplitudes). None: the experiment's
-        Returns (..., *shape) of the renderer's dtype"""
+        values: floating tensor (parameters,), or (..., parameters) for an image each; of several shots (..., shots,
+            parameters), or (parameters,) for all shots. Or a dictionary of tensors by name, (...) or (..., shots).
+            Other parameters, and all parameters for None, have the experiment's values
+        amplitudes: floating tensor (amplitudes,), electrons, in the order of the renderer's Amplitudes, or (...,
+            amplitudes); None: the experiment's"""
         if isinstance(values, torch.Tensor):
             self._check("values", values, len(self._names))
             at = values
@@ -137,15 +132,15 @@ class Renderer(torch.nn.Module):
         return _Render.apply(at, factors, self)
 
     def named(self) -> dict[str, torch.Tensor]:
-        """Values of the experiment's parameters by name, as forward takes them: float64 of (), or (shots,)."""
+        """Return the experiment's values by name, as forward takes them: float64 of shape (), or (shots,)."""
         return dict(zip(self._names, self.start().unbind(-1)))
 
     def start(self) -> torch.Tensor:
-        """Values of the experiment's parameters, float64 of (parameters,), or (shots, parameters)."""
+        """Return the experiment's values: float64 (parameters,), or (shots, parameters)."""
         return torch.from_numpy(self._rendering.start())
 
     def _joined(self, values):
-        """Values by name as one tensor."""
+        """Return values by name as one tensor."""
         if not isinstance(values, Mapping):
             raise errors.UsageError(f"values: expected a tensor or a dictionary of them, found {type(values).__name__}")
         if set(values) - set(self._names):
@@ -166,7 +161,7 @@ class Renderer(torch.nn.Module):
 
     def _with_factors(self, values, factors):
         if self._rendering.amplitudes is None:
-            raise errors.UsageError("amplitudes: expected none, for the renderer was made without, found a tensor")
+            raise errors.UsageError("amplitudes: expected none, because this renderer has no Amplitudes, found a tensor")
         if factors is None:
             factors = torch.from_numpy(self._rendering.start_factors())
         self._check("amplitudes", factors, len(self._rendering.amplitudes))
@@ -193,7 +188,7 @@ class Renderer(torch.nn.Module):
             raise errors.UsageError(f"{what}: expected torch.float64 or torch.float32, a floating type with "
                                     f"the digits that a crystal needs, found {values.dtype}")
 
-    # What the derivatives below are made of.
+    # Parts of the derivatives below.
 
     def _empty(self, shape):
         return torch.empty(shape, dtype=self.dtype, device=self.device)
@@ -202,20 +197,20 @@ class Renderer(torch.nn.Module):
         return self._empty((*values.shape[:-1], *self._rendering.image))
 
     def _stream(self):
-        """That the library is to work on: PyTorch's."""
+        """Return the stream for the library's work: PyTorch's current one."""
         if self._here:
             return 0
         return torch.cuda.current_stream(self.device).cuda_stream or LEGACY_STREAM
 
     def _memory(self, images):
-        """Of several images, as the library takes it."""
+        """Return the memory of several images, as the library takes it."""
         if self._here:
             return images.numpy()
         return View(images.data_ptr(), images.shape, self.plan.dtype, (CUDA, self.device.index), images)
 
     @staticmethod
     def _is_one(values, factors):
-        """Whether it is one image without structure factors: what one call of the library does."""
+        """Return True for one image without variable structure factors, which takes one call of the library."""
         return values.dim() == 1 and not factors.numel()
 
     def _image_of(self, values, factors):
@@ -256,13 +251,13 @@ class Renderer(torch.nn.Module):
         return images
 
     def _jacobian(self, values, factors):
-        """All derivative images, if they serve all rows of values; of numpy Rendering sees to it."""
+        """Return all derivative images, if they serve all rows of values; else None. For numpy Rendering decides."""
         if self._here:
             return None
         return self._rendering.jacobian(values.numpy(), _factors(factors), self._empty, self._stream())
 
     def _bent(self, first, values, factors, direction, by_factors):
-        """The derivatives of what first gives along a direction; None: 0."""
+        """Return the derivatives of the results of `first` along a direction; None: 0."""
         if self.second_order == "gauss-newton":
             return None
 
@@ -276,7 +271,7 @@ class Renderer(torch.nn.Module):
                                           _factors(by_factors))
 
     def _bend(self, values, factors, cotangent, direction, by_factors):
-        """The derivative of _vjp(values, factors, cotangent) along a direction of the values."""
+        """Return the derivative of _vjp(values, factors, cotangent) along a direction of the values."""
         wanted = True, factors.numel() > 0
         found = self._bent(lambda own, v, f: own._vjp(v, f, cotangent, *wanted), values, factors, direction, by_factors)
         if found is None:
@@ -284,57 +279,60 @@ class Renderer(torch.nn.Module):
         return found[0].to(values.device, values.dtype), found[1].to(factors.device, factors.dtype)
 
     def _curve(self, values, factors, tangent, tangent_factors, direction, by_factors):
-        """The derivative of _jvp(values, factors, tangent, tangent_factors) along a direction of the values."""
+        """Return the derivative of _jvp(values, factors, tangent, tangent_factors) along a direction of the values."""
         found = self._bent(lambda own, v, f: (own._jvp(v, f, tangent, tangent_factors),), values, factors, direction,
                            by_factors)
         return self._images(values).zero_() if found is None else found[0].to(self.dtype)
 
 
 def _pixels(dtype):
-    """numpy's type of pixels."""
+    """Return numpy's type of pixels."""
     if dtype not in _TYPES:
         raise errors.UsageError(f"dtype: expected torch.float32 or torch.float64, found {dtype}")
     return _TYPES[dtype]
 
 
 def _tensors(dtype):
-    """PyTorch's type of pixels."""
+    """Return PyTorch's type of pixels."""
     return next(own for own, there in _TYPES.items() if there == dtype)
 
 
 def _exact(tensor):
-    """Values as float64 of the processor in C order: the tensor's own memory, if it is such."""
+    """Return values as float64 of the processor in C order: the tensor's own memory, if it has this form."""
     return tensor.detach().to("cpu", torch.float64).contiguous()
 
 
 def _factors(tensor):
-    """Structure factors for a Rendering; None: they are no values."""
+    """Return structure factors for a Rendering; None: they are not variables."""
     return _exact(tensor).numpy(force=True) if tensor.numel() else None  # torch's zeros may have no memory
 
 
 class _AsGiven(inspect.Signature):
-    """PyTorch asks for the signature of a function's forward at each call, and binds the arguments to it,
-    which takes longer than an image. They stay as they are."""
+    """Signature that leaves arguments as they are.
+
+    PyTorch asks for the signature of a function's forward at each call and binds the arguments to it, which takes
+    longer than an image."""
 
     class _Bound:
         def __init__(self, args, kwargs):
             self.args, self.kwargs = args, kwargs
 
         def apply_defaults(self):
-            """There are none."""
+            """Do nothing: there are no defaults."""
 
     def bind(self, *args, **kwargs):
         return self._Bound(args, kwargs)
 
 
 class _Function(torch.autograd.Function):
-    """What is common: arguments are tensors, a renderer, and what else its method takes. Tensors may have further
-    dimensions in front. The second, and all of `factors`, are structure factors, whose dimensions in front are
-    the first of the values'. It is an operator, too, which compiled code calls as it is, and torch's former vmap
-    for each of many."""
+    """Function of tensors, a renderer and flags: what all operators below share.
 
-    factors: tuple[int, ...] = ()  # of an image: what may be the same for all of a map; none where there are sums by them
-    does: tuple[str, int, str]  # a renderer's method, how many tensors it takes, and what else
+    Tensors may have further dimensions in front. The second tensor, and those listed in `factors`, are structure
+    factors; their dimensions in front are the first ones of the values. Each function is also a custom operator:
+    compiled code calls it, and torch's former vmap calls it for each element."""
+
+    factors: tuple[int, ...] = ()  # images: arguments that all elements of a map may share; sums by them: none
+    does: tuple[str, int, str]  # method of Renderer, number of its tensors, its flags
     operator: Any
 
     def __init_subclass__(cls):
@@ -382,7 +380,7 @@ class _Function(torch.autograd.Function):
 
     @classmethod
     def vmap(cls, *given):
-        """The same of many."""
+        """Apply the function to all elements of a map."""
         return cls._mapped(cls.apply, *given)
 
 
@@ -390,7 +388,7 @@ _is_of_former_map = getattr(getattr(torch._C, "_functorch", None), "is_legacy_ba
 
 
 def _in_front(size, in_dims, arguments, factors):
-    """Arguments of a map with its dimension in front; structure factors that have none stay as they are."""
+    """Return arguments of a map with its dimension in front; structure factors without this dimension stay as they are."""
     alone = all(in_dims[i] is None and arguments[i].dim() == 1 for i in factors)
 
     def moved(i, argument, dim):
@@ -420,7 +418,7 @@ class _Render(_Function):
 
 
 class _Adjoint(_Function):
-    """J^T cotangent, of values and structure factors, as far as they are wanted."""
+    """J^T cotangent, by values and structure factors, if wanted."""
     does = "_vjp", 3, ", bool by_values, bool by_factors"
 
     @staticmethod
@@ -469,7 +467,7 @@ class _Tangent(_Function):
 
 
 class _Second(_Function):
-    """A second derivative, whose own are refused."""
+    """A second derivative; its own derivatives are refused."""
 
     @staticmethod
     def backward(context, *_):
@@ -507,23 +505,22 @@ _Render.operator.register_autograd(_back, setup_context=_save)
 
 
 class Image(torch.nn.Module):
-    """An image whose parameters are learned, or images of many shots.
+    """Image with parameters that are learned, or images of many shots.
 
-    experiment: where they start; or a sequence of experiments, a shot each, with the same counts and structure
-        factors: images are (shots, *shape)
-    parameters: their names; of several shots those that all have in common
-    own: of several shots, those that each has for itself
-    bounds: {name: (least, most)} in their units: those stay between them
-    dtype and keywords: those of Renderer; amplitudes: a dualbragg.Amplitudes, whose structure factors
-        are learned, too
+    experiment: start; or a sequence of experiments, one for each shot, with the same counts and structure factors:
+        images are then (shots, *shape)
+    parameters: names; of several shots, parameters with one value for all
+    own: of several shots, parameters with a value for each
+    bounds: {name: (least, most)} in their units; these parameters stay between them
+    dtype: of images, torch.float32 or torch.float64
+    keywords: those of Renderer. With amplitudes, a dualbragg.Amplitudes, structure factors are learned, too
 
-    `steps` has a torch parameter of each name, of () or (shots,), in typical steps of the quantity, so that one
-    learning rate suits all: value = start + scale * step, and within bounds
-    value = least + (most - least) * sigmoid; structure factors are steps["amplitudes"], of their root mean square.
-    values() gives them by name in their units, set_values() takes them, amplitudes() gives those in electrons.
+    `steps` has a torch parameter for each name, () or (shots,), in typical steps of the quantity, so that one learning
+    rate suits all: value = start + scale * step, or within bounds value = least + (most - least) * sigmoid.
+    steps["amplitudes"] is in units of the root mean square of the structure factors.
 
-    state_dict() has them by name, with where they start from, so that it can be loaded into a module that has
-    the same ones in another order; one that has others is refused."""
+    values() and set_values() use units of the parameters, amplitudes() electrons. state_dict() contains names and
+    start, so a module with the same parameters in another order can load it; a module with other parameters refuses it."""
 
     def __init__(self, experiment: Experiment | Sequence[Experiment], parameters: Iterable[str] = (),
                  bounds: Mapping[str, tuple[float, float]] | None = None, dtype: torch.dtype = torch.float32, *,
@@ -536,7 +533,7 @@ class Image(torch.nn.Module):
         self.renderer = Renderer(experiment, [*common, *own], dtype, **keywords)
         rendering, names = self.renderer._rendering, self.renderer._names
         if own and not rendering.front:
-            raise errors.UsageError("own: expected none, for one experiment has no shots, found " + ", ".join(own))
+            raise errors.UsageError("own: expected none, because one experiment has no shots, found " + ", ".join(own))
         start = self.renderer.start()
         for i, name in enumerate(common if rendering.front else ()):
             if (start[:, i] != start[0, i]).any():
@@ -559,8 +556,8 @@ class Image(torch.nn.Module):
             self.register_buffer("_" + name, value, persistent=False)
 
     def _prepare(self):
-        """What is the same for all steps: a parameter within bounds moves along a sigmoid, which has the scale as
-        its slope at the start."""
+        """Prepare constants of all steps. A parameter within bounds moves along a sigmoid, whose slope at the start is
+        the scale."""
         bounded = torch.isfinite(self._least)
         floor = torch.where(bounded, self._least, self._start - 1)
         width = torch.where(bounded, self._most - self._least, 2.0)
@@ -571,16 +568,16 @@ class Image(torch.nn.Module):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the parameters, in the order of the renderer's values."""
+        """Names of the parameters, in the order of the renderer's values."""
         return self.renderer._names
 
     @property
     def units(self) -> dict[str, str]:
-        """Of the parameters."""
+        """Units of the parameters by name."""
         return dict(zip(self.names, self.renderer.plan.units))
 
     def _values(self):
-        """Those of all parameters, as the renderer takes them."""
+        """Return the values of all parameters, as the renderer takes them."""
         front = self.renderer._rendering.front
         if not self.names:
             return self._start
@@ -592,13 +589,15 @@ class Image(torch.nn.Module):
         return torch.where(self._bounded, inside, free)
 
     def values(self) -> dict[str, torch.Tensor]:
-        """The parameters by name in their units: of (), or (shots,) those that each shot has for itself."""
+        """Return the parameters by name, in their units: (), or (shots,) if each shot has its own."""
         found = self._values()
         return {n: v if n in self.own or not v.dim() else v[0] for n, v in zip(self.names, found.unbind(-1))}
 
     @torch.no_grad()
     def set_values(self, values: Mapping[str, Any]) -> None:
-        """Moves parameters to values in their units: numbers or tensors by name, of those that are named."""
+        """Set parameters.
+
+        values: numbers or tensors by name, in units of the parameters"""
         found = {}
         for name, given in _by_name("values", values).items():
             if name not in self.names:
@@ -623,28 +622,29 @@ class Image(torch.nn.Module):
             self.steps[name].copy_(steps)
 
     def amplitudes(self) -> torch.Tensor | None:
-        """The structure factors in electrons; None if they are not learned."""
+        """Return the structure factors (electrons); None if they are not learned."""
         if self.renderer._rendering.amplitudes is None:
             return None
         return torch.addcmul(self._factor_start, self._factor_scale, self.steps["amplitudes"])
 
     def forward(self, values: Mapping[str, torch.Tensor] | None = None) -> torch.Tensor:
-        """The image at values() and amplitudes(). values: of parameters by name that are to be others, such as
-        those that a network has found, of (...) or (..., shots)."""
+        """Return the images (photons) at values() and amplitudes().
+
+        values: other values of parameters by name, such as the output of a network: tensors (...) or (..., shots)"""
         at = self._values()
         if values:
             return self.renderer({**dict(zip(self.names, at.unbind(-1))), **values}, self.amplitudes())
         return self.renderer(at, self.amplitudes())
 
     def extra_repr(self) -> str:
-        """Values in their units."""
+        """Return the values in their units, a line each."""
         with torch.no_grad():
             return "\n".join(f"{n} = {v.item():g} {self.units[n]}" if not v.dim() else
                              f"{n} = {v.min().item():g} to {v.max().item():g} {self.units[n]}, of each shot"
                              for n, v in self.values().items())
 
     def get_extra_state(self) -> dict[str, Any]:
-        """What state_dict has besides the steps: where they start from, by name, and hkl of structure factors."""
+        """Return what state_dict has besides the steps: start by name, and hkl of structure factors."""
         state: Dict[str, Any] = {}
         for i, name in enumerate(self.names):
             first = (..., i) if name in self.own or self._start.dim() == 1 else (0, i)
@@ -657,7 +657,7 @@ class Image(torch.nn.Module):
         return state
 
     def set_extra_state(self, state: Any) -> None:
-        """Where steps start from; torch refuses those of other names."""
+        """Set the start of the steps; torch refuses steps with other names."""
         for i, name in enumerate(self.names):
             for part, value in state.get(name, {}).items():
                 own = getattr(self, "_" + part)[..., i]
@@ -676,7 +676,7 @@ def _by_name(what, given):
 
 
 def _bounds(bounds, names, start):
-    """Least and most values of all parameters; of those that have no bounds infinite ones."""
+    """Return least and most values of all parameters; infinite ones for parameters without bounds."""
     if set(_by_name("bounds", bounds)) - set(names):
         raise errors.UsageError(f"bounds: {sorted(set(bounds) - set(names))[0]} is not among the parameters")
     least = torch.full((len(names),), -torch.inf, dtype=torch.float64)
@@ -695,7 +695,7 @@ def _bounds(bounds, names, start):
 
 
 def _in_own_order(module, state, prefix, metadata, strict, missing, unexpected, messages):
-    """Structure factors of a state, which may be those of a module that has them in another order."""
+    """Put structure factors of a state into the module's own order."""
     amplitudes, told = module.renderer._rendering.amplitudes, state.get(prefix + "_extra_state")
     if amplitudes is None or not told or "amplitudes" not in told:
         return
@@ -718,13 +718,14 @@ def _some(names):
 
 
 class ShotStream(torch.utils.data.IterableDataset):
-    """Batches of a RandomShots, one after the other: an iterable-style dataset.
+    """Stream of batches of a RandomShots: an iterable-style dataset of PyTorch. Batches are dictionaries of tensors,
+    the same and in the same order for any number of workers.
 
-    for batch in torch.utils.data.DataLoader(ShotStream(shots, 16), batch_size=None, num_workers=4): dictionaries of
-    tensors. They are the same, in the same order, for any number of workers.
+        for batch in torch.utils.data.DataLoader(ShotStream(shots, 16), batch_size=None, num_workers=4):
 
-    batch: how many shots each has; rank, ranks: of processes that learn together, each of which gets other batches
-    """
+    shots: the RandomShots
+    batch: shots in each batch
+    rank, ranks: number of this process, from 0, and number of processes that learn together; each gets other batches"""
 
     def __init__(self, shots: RandomShots, batch: int = 1, *, rank: int = 0, ranks: int = 1) -> None:
         if not isinstance(shots, RandomShots):

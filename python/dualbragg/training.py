@@ -1,4 +1,4 @@
-"""Noise of a detector, and sets of random shots for learning."""
+"""Noise of a detector, and sets of random shots for machine learning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NUMBERS = ("scale", "flicker", "calibration", "psf_fwhm", "gain", "adc", "reado
 _COUNTS = ("noisy", "calibration_seed", "psf_radius", "bits", "truncate")
 _EDGES = ("cell_a", "cell_b", "cell_c")
 _EXTRAS = ("crystals", "kind", "expected", "mask", "spectrum")
-_SHOT, _CRYSTAL, _BEAM, _BAND, _NOISE, _MASK = range(6)  # what random numbers of a shot are for
+_SHOT, _CRYSTAL, _BEAM, _BAND, _NOISE, _MASK = range(6)  # purposes of a shot's random numbers
 _TRIES = 1000
 Spectrum = Union[Tuple[str, Union[float, str]], Tuple[str, Union[float, str], Union[float, str]]]
 Mask = Union["NDArray[Any]", Callable[[numpy.random.Generator], "NDArray[Any]"]]
@@ -33,14 +33,14 @@ Mask = Union["NDArray[Any]", Callable[[numpy.random.Generator], "NDArray[Any]"]]
 
 def noise(image: NDArray[numpy.float32], seed: int = 1, *, psf: str | None = None,
           **options: float) -> NDArray[numpy.int32]:
-    """What a detector records of an expected image: int32 numbers of the same shape.
+    """Return the numbers that a detector records of an expected image: int32, shape of the image.
 
-    image: float32 photons of (slow, fast), or of (panels, slow, fast)
-    seed: of photons, flicker and readout; the same seed gives the same bits on any number of threads
-    psf: None, "gauss" or "fiber", with psf_fwhm in pixels
-    options: scale (photons per unit of the image), flicker, calibration, calibration_seed, gain (ADU per
-    photon), adc (offset, 40), readout (ADU), bits (16 or 32), noisy, truncate, psf_radius, as in
-    dualbragg/noise.h"""
+    image: photons, (slow, fast) or (panels, slow, fast) float32
+    seed: of photons, flicker and readout; one seed gives the same bits on any number of threads
+    psf: point spread function: None, "gauss" or "fiber", with psf_fwhm in pixels
+    options: scale (photons per unit of the image), flicker, calibration, calibration_seed, gain (ADU per photon), adc
+        (offset, 40 ADU), readout (ADU), bits (16 or 32), noisy, truncate, psf_radius: members of db_noise_options
+        (dualbragg/noise.h)"""
     given = _noise_options(psf, **options)
     given.seed = _seed(seed)
     if not isinstance(image, numpy.ndarray) or image.ndim not in (2, 3) or not image.size:
@@ -58,7 +58,7 @@ def noise(image: NDArray[numpy.float32], seed: int = 1, *, psf: str | None = Non
 
 
 def _noise_options(psf=None, **options):
-    """The library's."""
+    """Return the library's options."""
     given = ffi.new("db_noise_options *", lib.noise_defaults)
     if psf not in _PSF:
         raise errors.UsageError(f"psf: expected None, 'gauss' or 'fiber', found {psf!r}")
@@ -76,7 +76,7 @@ def _noise_options(psf=None, **options):
 
 
 def _try_noise(options):
-    """An error if there are no such options."""
+    """Raise an exception if the options are wrong."""
     noise(numpy.zeros((1, 1), numpy.float32), **options)
 
 
@@ -93,37 +93,37 @@ def _deviation(value, name):
 
 
 class RandomShots(Record):
-    """Shots of crystals in random orientations, rendered when they are asked for: a map-style dataset, as
-    torch.utils.data.DataLoader takes it (dualbragg.torch.ShotStream is the iterable one).
+    """Set of random shots: images of crystals in random orientations, rendered on request; a map-style dataset for
+    torch.utils.data.DataLoader. (dualbragg.torch.ShotStream is an iterable-style dataset.)
 
-    shots[i] is a dictionary: "image" (float32 photons, or int32 numbers with noise), "A" (crystals, 3, 3; 1/A),
-    "U" (crystals, 3, 3), and the `labels`. It has the same bits in any process and thread, and whatever has been
-    asked for before.
+    shots[i] is a dictionary: "image" (float32 photons, or int32 numbers with noise), "A" (crystals, 3, 3; 1/A), "U"
+    (crystals, 3, 3), and the `labels`. Its bits depend on neither process, thread nor earlier requests.
 
-    experiment: what all shots have in common; or a sequence of experiments, kinds of crystals with the same beam and
-        detector: each crystal is of a random one
-    count: how many there are
-    seed: a whole number; shot i is a function of seed and i alone
-    misset_spread: None: all orientations alike; else the experiment's, turned about a random axis by a normally
-        distributed angle of this standard deviation (degree)
-    jitter: parameters that differ, with the standard deviation of their normal distribution, in their units; values that
-        a parameter cannot have are drawn again; edges of the cell that are equal stay so, unless each is named
-    ranges: parameters that differ, with the least and most value of their uniform distribution
-    spectrum: None; ("sase", width, spike): each shot has the spectrum of a pulse of a free-electron laser; ("band", width):
-        a Gaussian one, or ("band", least, most): of a random width. Relative full widths at half maximum, or names of
-        bands() ("Si(111)" ...)
-    vary: a function of an Experiment, which it may change, and a numpy.random.Generator, for all else that
-        differs between crystals. Processes that are spawned take functions of modules only
-    crystals: on each image; (least, most): a random number of them: what is of crystals that are not there is NaN
-    noise: None, or options of dualbragg.noise (a dictionary), its point spread among them
-    mask: pixels that nothing is known of, an array of the image's shape with True or 1 for those, or a function of a
-        numpy.random.Generator that makes one for each shot: they are -1 in images
-    labels: names of parameters, (crystals,) each, but (1,) of those that the crystals of a shot have in common, such
-        as the beam's; those of jitter and ranges are labels anyway. And "crystals" (how many), "kind" (of each, -1:
-        none), "expected" (the photons without noise), "mask", "spectrum" (of a pulse: wavelength in A and weight of each line)
-    precision: that of Plan; "auto": what shot 0 asks for
+    experiment: common values of all shots; or a list of experiments, kinds of crystals with the same beam and detector:
+        the kind of each crystal is random
+    count: number of shots
+    seed: whole number; shot i is a function of seed and i alone
+    misset_spread: None: uniformly random orientations; else the experiment's orientation, turned about a random axis by
+        a normally distributed angle of this standard deviation (degree)
+    jitter: parameters that vary, with the standard deviation of their normal distribution, in their units. Values out
+        of range are drawn again. Equal edges of the cell stay equal, unless each is named
+    ranges: parameters that vary, with the least and most value of their uniform distribution
+    spectrum: None; ("sase", width, spike): a pulse of a free-electron laser in each shot; ("band", width): a Gaussian
+        band; ("band", least, most): a band of random width. Widths are relative full widths at half maximum, or names
+        in bands() ("Si(111)" ...)
+    vary: function of an Experiment, which it may change, and a numpy.random.Generator, for anything else that varies
+        between crystals. Spawned processes need a function of a module
+    crystals: number on each image; (least, most): a random number; values of absent crystals are NaN
+    noise: None, or a dictionary of options of dualbragg.noise
+    mask: pixels without data, which are -1 in images: an array of the image's shape, True or 1 for such pixels; or a
+        function of a numpy.random.Generator that makes such an array for each shot
+    labels: names of parameters: (crystals,) each, or (1,) for parameters that the crystals of a shot share, such as the
+        beam's. Parameters of jitter and ranges are always labels. Also "crystals" (number), "kind" (of each crystal;
+        -1: absent), "expected" (photons without noise), "mask", "spectrum" (of a pulse: wavelength in A and weight of
+        each line)
+    precision: of Plan; "auto": the advice for shot 0
 
-    It can be pickled. Each thread has plans of its own."""
+    A set can be pickled. Each thread has its own plans."""
 
     def __init__(self, experiment: Experiment | Sequence[Experiment], count: int, *, seed: int = 0,
                  misset_spread: float | None = None, jitter: Mapping[str, float] | None = None,
@@ -166,7 +166,7 @@ class RandomShots(Record):
         self.extras = tuple(name for name in names if name in _EXTRAS)
         self.labels = tuple(name for name in names if name not in _EXTRAS)
         for name in self.labels:
-            self.given[name]  # an error if there is none
+            self.given[name]  # raises an exception for an unknown parameter
         self.spectrum = None if spectrum is None else _spectrum(spectrum)
         if "spectrum" in self.extras and (self.spectrum is None or self.spectrum[0] != "sase"):
             raise errors.UsageError("labels: expected spectrum=('sase', width, spike) beside the label spectrum")
@@ -176,12 +176,12 @@ class RandomShots(Record):
                 raise errors.UsageError(f"{name}: expected values from {facts.least:g} to {facts.most:g}, found {ends}")
             for end in ends:
                 self._set(self.given.copy(), name, end)
-        self.experiment(0)  # an error if values cannot be
+        self.experiment(0)  # raises an exception for impossible values
         self._of_thread = threading.local()
 
     @property
     def given(self) -> Experiment:
-        """What all shots have in common: the first kind of crystal, with beam and detector."""
+        """First kind of crystal, with beam and detector of all shots."""
         return self.kinds[0]
 
     def __getstate__(self):
@@ -204,12 +204,12 @@ class RandomShots(Record):
         return numpy.random.Generator(numpy.random.Philox(numpy.random.SeedSequence([self.seed, i, purpose, crystal])))
 
     def _present(self, i):
-        """The kind of each crystal of shot i."""
+        """Return the kind of each crystal of shot i."""
         random = self._generator(i, _SHOT)
         return [int(random.integers(len(self.kinds))) for _ in range(random.integers(self.crystals[0], self.crystals[1] + 1))]
 
     def experiment(self, i: int, crystal: int = 0) -> Experiment:
-        """The experiment of a crystal of shot i."""
+        """Return the Experiment of a crystal of shot i."""
         i = self._number(i)
         kinds = self._present(i)
         if not 0 <= integer(crystal, "crystal") < len(kinds):
@@ -262,7 +262,7 @@ class RandomShots(Record):
             shot[each] = value
 
     def _photons(self, shot, kind):
-        """The image of a crystal. The precision of its plan is that of shot 0 in every thread."""
+        """Return the image of a crystal. In every thread its plan has the precision of shot 0."""
         plans = self._of_thread.__dict__.setdefault("plans", {})
         if kind not in plans:
             plans[kind] = Plan(self._experiment(0, 0, self.kinds[kind]), precision=self.precision)
@@ -270,7 +270,7 @@ class RandomShots(Record):
         return plans[kind].forward()
 
     def _masked(self, mask):
-        """A mask as an array of bool."""
+        """Return a mask as an array of bool."""
         mask = numpy.asarray(mask)
         if mask.shape != self.given.shape or mask.dtype.kind not in "bu":
             raise errors.UsageError(f"mask: expected bool or unsigned numbers of the shape {self.given.shape}, found "
@@ -278,7 +278,7 @@ class RandomShots(Record):
         return mask.astype(bool)
 
     def _number(self, i):
-        """Of a shot; negative ones count from the end."""
+        """Return the number of a shot; negative numbers count from the end."""
         i = integer(i, "shot")
         if not -self.count <= i < self.count:
             raise IndexError(f"shot {i}: expected one from 0 to {self.count - 1}")
@@ -309,7 +309,7 @@ class RandomShots(Record):
         return {"image": image, **found, **{name: extras[name] for name in self.extras}}
 
     def _each(self, values, absent=math.nan):
-        """Of each crystal, with what stands for those that are not there."""
+        """Return an array of values of each crystal, with `absent` for absent crystals."""
         made = numpy.array(values)
         room = numpy.full((self.crystals[1], *made.shape[1:]), absent, made.dtype)
         room[:len(made)] = made
@@ -317,7 +317,7 @@ class RandomShots(Record):
 
 
 def _in_common(kind):
-    """What kinds of crystals on one image must have in common, by name."""
+    """Return the values that kinds of crystals on one image must share, by name."""
     _, lists = kind.__getstate__()["_c"]
     values = {name: value for name, value in kind.values.items()
               if not _is_of_crystal(lib.db_parameter_describe(kind._parameter_number(name)).facts)}
@@ -325,12 +325,12 @@ def _in_common(kind):
 
 
 def _is_of_crystal(facts):
-    """Whether a parameter is that of a crystal; else those of a shot have it in common."""
+    """Return True if crystals of a shot have their own value of a parameter, False if they share it."""
     return facts.owner == lib.DB_OWNER_CRYSTAL or facts.moves == lib.DB_MOVES_LATTICE
 
 
 def _range_of(value, what):
-    """One whole number or two, the least and the most."""
+    """Return the least and the most of a whole number, or of two."""
     ends = value if isinstance(value, (tuple, list)) else (value, value)
     if len(ends) != 2 or not integer(ends[0], what) <= integer(ends[1], what):
         raise errors.UsageError(f"{what}: expected a number or the least and the most, found {value!r}")
@@ -345,15 +345,15 @@ def _ends(value, name):
 
 
 def bands() -> dict[str, float]:
-    """Relative full widths at half maximum of bands that have a name: those of Bragg reflections of monochromators, of a
-    multilayer, and of an undulator's harmonic."""
+    """Return the relative full widths at half maximum of bands by name: Bragg reflections of monochromators, a
+    multilayer, an undulator's harmonic."""
     count = ffi.new("size_t *")
     table = lib.db_bands(count)
     return {text(table[i].name): table[i].width for i in range(count[0])}
 
 
 def _spectrum(given):
-    """A kind of spectrum, with numbers."""
+    """Return a spectrum with numbers instead of names."""
     kind, *widths = given if isinstance(given, (tuple, list)) else (given,)
     if (kind, len(widths)) not in (("sase", 2), ("band", 1), ("band", 2)):
         raise errors.UsageError(f"spectrum: expected ('sase', width, spike), ('band', width) or ('band', least, most), found {given!r}")

@@ -140,7 +140,7 @@ class Images(unittest.TestCase):
         for value, (h, k, l) in list(zip(found, half))[::97]:
             expected = box[h + 14, k + 14, l + 14] + box[14 - h, 14 - k, 14 - l]
             self.assertAlmostEqual(value, expected, delta=1e-12 * abs(found).max())
-        for words, bad in (("(40, 0, 0)", [[40, 0, 0]]), ("one value", [[1, 2, 3], [-1, -2, -3]]),
+        for words, bad in (("(40, 0, 0)", [[40, 0, 0]]), ("share a value", [[1, 2, 3], [-1, -2, -3]]),
                            ("whole", [[1.5, 2, 3]])):
             with self.assertRaises(dualbragg.UsageError) as caught:
                 dualbragg.Amplitudes(e, bad, friedel=True)
