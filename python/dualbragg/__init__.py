@@ -1,4 +1,4 @@
-"""Differentiable diffraction of crystals: images, and their exact derivatives.
+"""Differentiable diffraction of crystals: images and their exact derivatives.
 
     import dualbragg
 
@@ -8,8 +8,8 @@
     plan = dualbragg.Plan(crystal, parameters=["cell_a", "misset_x"])
     image, derivatives = plan.gradient()      # 395104 photons; photons/A, photons/degree
 
-Arrays are numpy arrays in C order, the fast axis of the detector last. Errors are exceptions with
-the library's message: see dualbragg.Error.
+Arrays are numpy arrays in C order; the last axis is the detector's fast axis. A call that fails raises an exception with the
+library's message: a subclass of dualbragg.Error.
 """
 
 from ._library import features, threads, version

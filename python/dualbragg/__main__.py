@@ -1,4 +1,4 @@
-"""`python -m dualbragg` is the program dualbragg."""
+"""`python -m dualbragg` runs the program dualbragg."""
 
 from ._program import main
 

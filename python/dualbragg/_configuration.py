@@ -1,4 +1,4 @@
-"""What a caller says of a refinement, as a configuration of the library."""
+"""Configuration of a refinement, from the arguments of fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def need_refinement():
-    """Whether this build has it."""
+    """Raise UnsupportedError if this build has no refinement."""
     if not lib.DB_PYTHON_FIT:
         raise errors.UnsupportedError("this build of the package has no refinement: it needs NLopt, "
                                       "GSL, libyaml and jansson (Debian: libnlopt-dev libgsl-dev "
@@ -26,15 +26,15 @@ def need_refinement():
 
 
 class Section:
-    """A section of a configuration: a dataclass of which what is None is left out."""
+    """Section of a configuration: a dataclass. Members that are None are left out."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As a dictionary, which json takes, and fit in place of it."""
+        """Return the section as a dictionary, which json takes, and fit instead of the section."""
         return _plain(self, type(self).__name__.lower())
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """The way back; sections within it may stay dictionaries."""
+        """Return the section of a dictionary made by to_dict. Sections within it may stay dictionaries."""
         unknown = set(values) - {f.name for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
         if unknown:
             raise errors.UsageError(f"{cls.__name__}: there is no key {min(unknown)!r}")
@@ -42,7 +42,7 @@ class Section:
 
 
 def plain_section(value: Any, what: str) -> dict[str, Any]:
-    """A section as a dictionary."""
+    """Return a section as a dictionary."""
     found = _plain(value, what)
     if not isinstance(found, dict):
         raise errors.UsageError(f"{what}: expected a dataclass of dualbragg.settings or a dictionary, found {value!r}")
@@ -50,7 +50,7 @@ def plain_section(value: Any, what: str) -> dict[str, Any]:
 
 
 def _plain(value, what):
-    """What JSON, and so YAML, can say."""
+    """Return a value as JSON, and so YAML, can express it."""
     if isinstance(value, Section):
         given = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
         return {name: _plain(v, f"{what}.{name}") for name, v in given.items() if v is not None}
@@ -75,7 +75,7 @@ def _plain(value, what):
 
 
 def _said(name, value):
-    """A section as what JSON can say; refine may be a list of names."""
+    """Return a section as JSON can express it; refine may be a list of names."""
     if name == "refine" and isinstance(value, (list, tuple)):
         value = {_key(n, name): {} for n in value}
     return _plain(value, name)
@@ -88,7 +88,7 @@ def _key(key, what):
 
 
 def _lines(path, value):
-    """Overrides "key.path=value" that say a value; one for each leaf, so that they add to a file."""
+    """Yield overrides "key.path=value", one for each leaf, so that they add to a file."""
     simple = isinstance(value, dict) and value and not any(c in k for k in value for c in ".=")
     if simple:
         for key, inner in value.items():
@@ -98,9 +98,9 @@ def _lines(path, value):
 
 
 class Configuration:
-    """A db_fit_config, from a file (or nothing), a dictionary and keywords."""
+    """A db_fit_config, from a file (or none), a dictionary and keywords."""
 
-    folder: Any = None  # that it names files of
+    folder: Any = None  # keeps a temporary folder with files that it names
 
     def __init__(self, context, file, sections, image=""):
         if isinstance(file, Section):
@@ -121,5 +121,5 @@ class Configuration:
 
     @property
     def many(self):
-        """Whether many shots are refined, several lattices of an image, or joint intensities."""
+        """True for a refinement of many shots, of several lattices of an image, or of joint intensities."""
         return bool(lib.db_fit_config_has_many(self.c))

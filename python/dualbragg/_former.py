@@ -1,4 +1,4 @@
-"""Names that things had: they work for one release, and warn of the present ones."""
+"""Former names of members and keywords: they work for one release, with a warning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Class = TypeVar("Class", bound=type)
 
 
 def told(text: str) -> None:
-    """A DeprecationWarning, where the caller of the package stands."""
+    """Give a DeprecationWarning at the line that calls the package."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (__package__, "contextlib"):
         level, frame = level + 1, frame.f_back
@@ -19,7 +19,7 @@ def told(text: str) -> None:
 
 
 def attribute(former: str, now: str) -> property:
-    """A property that reads another one."""
+    """Return a property with a former name, which reads the present one."""
     def read(self: Any) -> Any:
         told(f"{type(self).__name__}.{former} is called {now} now")
         return getattr(self, now)
@@ -28,7 +28,9 @@ def attribute(former: str, now: str) -> property:
 
 
 def members(**names: str) -> Callable[[Class], Class]:
-    """Decorates a dataclass or a named tuple whose members had other names: present ones by former ones."""
+    """Return a decorator for a dataclass or a named tuple whose members had other names.
+
+    names: present names by former names"""
     def decorate(kind: Class) -> Class:
         method = "__new__" if issubclass(kind, tuple) else "__init__"
         make = getattr(kind, method)

@@ -1,4 +1,4 @@
-"""What notebooks show of objects: tables, and small pictures of images."""
+"""HTML for notebooks: tables, and small pictures of images."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Any, Iterable, Sequence
 
 import numpy
 
-_SIZE = 256  # pixels of a picture's longer side, at most
+_SIZE = 256  # most pixels of a picture's longer side
 
 
 def rows(title: str, given: Iterable[Sequence[Any]]) -> str:
-    """A table without a head."""
+    """Return a table without a head."""
     lines = "".join(f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in row)}</tr>" for row in given)
     return f"<div><b>{html.escape(title)}</b><table>{lines}</table></div>"
 
 
 def picture(image: Any) -> str:
-    """An image of (slow, fast), dark where it is bright: the brightest of the pixels that share one of the picture."""
+    """Return a picture of an image (slow, fast), with dark spots. A pixel of the picture shows the brightest of its
+    pixels."""
     step = -(-max(image.shape) // _SIZE)
     slow, fast = (-(-n // step) for n in image.shape)
     padded = numpy.zeros((slow * step, fast * step))
@@ -34,7 +35,7 @@ def picture(image: Any) -> str:
 
 
 def pictures(image: Any) -> str:
-    """Of each panel of an image, the first eight at most; nothing of regions."""
+    """Return pictures of the first eight panels of an image; "" for regions."""
     return "" if image.ndim == 1 else "".join(picture(panel) for panel in image.reshape(-1, *image.shape[-2:])[:8])
 
 

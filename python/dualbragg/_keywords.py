@@ -1,5 +1,5 @@
-"""Keywords of Experiment as a type, for completion and for checkers: the library's table of fields, and files
-(made by python/tests/test_types.py --write)."""
+"""Keywords of Experiment as a type, for completion and for checkers: the library's fields, and names of files (made by
+python/tests/test_types.py --write)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Numbers = Union[Sequence[float], "Floats"]
 
 
 class Keywords(TypedDict, total=False):
-    """Keywords of Experiment; dualbragg.fields() has their ranges and what they mean."""
+    """Keywords of Experiment; dualbragg.fields() has their ranges and explanations."""
     convention: Literal["mosflm", "denzo", "adxv", "xds", "dials", "custom"]
     cell: Union[float, Numbers]  # A, deg
     misset: Numbers  # degree

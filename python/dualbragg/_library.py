@@ -1,4 +1,4 @@
-"""The extension module, and what all calls have in common: contexts, statuses, arrays, texts."""
+"""Extension module, and what all calls share: contexts, statuses, arrays, texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from . import _former, _progress, errors
 
 
 def _module():
-    """The extension module of the package dualbragg-cuda13, which has GPUs, or this package's own."""
+    """Return the extension module: of the package dualbragg-cuda13, which has GPUs, if it is installed, else this
+    package's own."""
     try:
         import dualbragg_cuda13
     except ModuleNotFoundError:
@@ -33,9 +34,11 @@ def _module():
 
 
 def _load():
-    """The extension module. Its threads are to sleep while they wait, for they wait often: GCC's OpenMP
-    has them run in circles for some ms, which on a busy machine is the time of those that they wait for.
-    It reads the environment when it is loaded; what that says already goes before, and stays."""
+    """Load the extension module, with OpenMP threads that sleep while they wait.
+
+    By default GCC's OpenMP lets waiting threads spin for some ms: on a busy machine they take this time from the
+    threads that they wait for. OpenMP reads the environment once, when it is loaded. Settings of the user have
+    precedence, and the environment stays as it was."""
     said = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & set(os.environ)
     if not said:
         os.environ["OMP_WAIT_POLICY"] = "passive"
@@ -68,19 +71,22 @@ if lib.DB_PYTHON_CUDA:
 
 
 def version() -> str:
-    """The library's version: "0.1.0"."""
+    """Return the library's version, such as "0.1.0"."""
     return text(lib.db_version())
 
 
 def features() -> list[str]:
-    """Optional components of this build, e.g. ["OpenMP", "AVX2", "HDF5"]."""
+    """Return the optional components of this build, such as ["OpenMP", "AVX2", "HDF5"]."""
     return text(lib.db_features()).split(", ")
 
 
 def threads(number: int | None = None) -> int:
-    """Sets how many threads plans made from now on use (0: all there are); returns the number in
-    effect. Without it: all, or one in a process that multiprocessing has started, for the processes
-    share the processors."""
+    """Set the number of threads of everything made from now on, such as plans; return the number in effect.
+
+    number: of threads; 0: one for each processor; None: no change
+
+    By default all processors are used. A process that multiprocessing has started uses one thread, because such
+    processes share the processors."""
     global _threads
     if number is not None:
         before, _threads = _threads, integer(number, "threads")
@@ -101,23 +107,23 @@ def _wanted_threads():
 
 
 def forked():
-    """In a child of fork: OpenMP's threads are those of the parent, and would be waited for."""
+    """In a child of fork, use one thread: OpenMP's threads exist only in the parent, and a call would wait for them."""
     threads(1)
     for user in users:
         user.forked()
 
 
-users: weakref.WeakSet[Any] = weakref.WeakSet()  # of contexts and locks, which are told in a child
+users: weakref.WeakSet[Any] = weakref.WeakSet()  # objects with a context or a lock: a child of fork calls their forked()
 os.register_at_fork(after_in_child=forked)
 
 
 def text(c):
-    """A C string as str; file names may hold any bytes."""
+    """Return a C string as str; file names may hold any bytes."""
     return ffi.string(c).decode(errors="surrogateescape") if c != ffi.NULL else ""
 
 
 def encoded(path, what="path"):
-    """A path as bytes."""
+    """Return a path as bytes."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise errors.UsageError(f"{what}: expected the name of a file, found {type(path).__name__}")
     value = os.fsencode(path)
@@ -127,7 +133,7 @@ def encoded(path, what="path"):
 
 
 def integer(value, what, bits=32):
-    """A whole number that fits so many bits, its sign included."""
+    """Return a whole number that fits into `bits` bits, sign included."""
     import operator
     try:
         number = operator.index(value)
@@ -139,7 +145,7 @@ def integer(value, what, bits=32):
 
 
 def finite(value, count, what, least=None):
-    """`count` finite numbers (float64), or at least `least`."""
+    """Return `count` finite numbers (float64); at least `least` of them, if it is given."""
     if getattr(value, "dtype", None) == numpy.float16:
         raise errors.UsageError(f"{what}: expected numbers of more digits than float16 has")
     try:
@@ -157,7 +163,7 @@ def finite(value, count, what, least=None):
 
 
 def new_context():
-    """A context of its own: one is used by one thread at a time."""
+    """Return a new context. One thread at a time may use a context."""
     out = ffi.new("db_context **")
     if lib.db_context_create(out) != lib.DB_OK:
         raise errors.OutOfMemoryError("no memory for a context")
@@ -171,15 +177,15 @@ def _destroy_context(context):
 
 
 def check(context, status):
-    """Raises what a status stands for."""
+    """Raise the exception that belongs to a status, with the context's message; nothing for DB_OK."""
     if status != lib.DB_OK:
         kind = _ERRORS.get(status, errors.Error)
         raise kind(text(lib.db_context_message(context)) or text(lib.db_status_text(status)))
 
 
 class Watch:
-    """What long work is told to, and what ended it: an exception of that function, or of a signal
-    (KeyboardInterrupt), which the call raises once the library is back."""
+    """Watch over long work: calls the progress function, and keeps an exception of this function or of a signal
+    (KeyboardInterrupt) until the library has returned, when check raises it."""
 
     def __init__(self, progress=None):
         self.function = _progress.function_of(progress)
@@ -187,20 +193,20 @@ class Watch:
         self.handle = ffi.new_handle(self)
 
     def of_context(self, context):
-        """Is told the progress of a context's work."""
+        """Receive the progress of a context's work; return self."""
         tell = lib.take_progress if self.function else _PASS
         lib.db_context_set_progress(context, tell, self.handle)
         return self
 
     def tell(self, what):
-        """True: the work is to end."""
+        """Call the progress function; return True if the work must end."""
         return self.raised is not None or bool(self.function and self.function(what))
 
     def progressed(self, fraction):
         return self.tell(fraction)
 
     def check(self, context, status):
-        """As check, once nothing was raised meanwhile."""
+        """Raise the kept exception, else what the status stands for."""
         if isinstance(self.function, _progress.Shown):
             self.function.end(done=status == lib.DB_OK and self.raised is None)
         raised, self.raised = self.raised, None
@@ -210,15 +216,17 @@ class Watch:
 
 
 def keep_raised(kind, value, trace):
-    """An exception in a function that C has called: its watch keeps it."""
+    """Keep an exception of a function that C has called, in its watch."""
     ffi.from_handle(trace.tb_frame.f_locals["user"]).raised = value
 
 
 @contextlib.contextmanager
 def noticing(context, notices):
-    """While it lasts, the list gets what files say and is not used, or doubtful. Gives its handle, which
-    functions that tell notices of their own take with lib.take_notice. Names that are no longer those of keys or
-    parameters are warned of, too."""
+    """Within this context manager, append notices of the library to the list: contents of files that are doubtful or
+    not used.
+
+    It yields a handle of the list, for functions of the library that take notices with lib.take_notice. Former names of
+    keys and parameters give a DeprecationWarning."""
     user, before = ffi.new_handle(notices), len(notices)
     lib.db_context_set_notices(context, lib.take_notice, user)
     try:
@@ -241,7 +249,7 @@ def take_progress(user, fraction):
 
 
 def array(value, what, shape, dtype, writable=False):
-    """The caller's array, which is used as it is, or an exception that names what does not fit."""
+    """Return the caller's array, which is used as it is; raise UsageError, naming what does not fit."""
     if not isinstance(value, numpy.ndarray):
         raise errors.UsageError(f"{what}: expected a numpy array, found {type(value).__name__}")
     if value.dtype != dtype:
@@ -258,12 +266,12 @@ def array(value, what, shape, dtype, writable=False):
 
 
 def address(value):
-    """Where the elements of an array, of a view of memory or of a tensor are."""
+    """Return the address of the elements of an array, a view of memory or a tensor."""
     if isinstance(value, numpy.ndarray):
         return value.__array_interface__["data"][0]
     return value.data_ptr() if hasattr(value, "data_ptr") else value.address
 
 
 def pointer(value, c_type):
-    """The elements of an array or of a view of memory; value must live as long."""
+    """Return a C pointer to the elements of an array or a view of memory, which must live as long."""
     return ffi.cast(c_type, address(value))

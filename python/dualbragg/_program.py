@@ -1,4 +1,4 @@
-"""The program dualbragg, which comes with an installed package."""
+"""Program dualbragg, which an installed package contains."""
 
 import os
 import shutil
@@ -8,18 +8,18 @@ from . import errors
 
 
 def path():
-    """Where it is: in this package, or on the path."""
+    """Return the path of the program: in this package, or on the path of the shell."""
     own = os.path.join(os.path.dirname(__file__), "bin", "dualbragg")
     if os.access(own, os.X_OK):
         return own
     found = os.environ.get("DUALBRAGG") or shutil.which("dualbragg")
     if not found:
-        raise errors.UnsupportedError("the program dualbragg is not part of this package, nor on the path")
+        raise errors.UnsupportedError("the program dualbragg is neither in this package nor on the path")
     return found
 
 
 def run(arguments):
-    """Becomes the program."""
+    """Replace this process by the program."""
     program = path()
     os.execv(program, [program, *arguments])
 

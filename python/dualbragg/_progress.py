@@ -1,4 +1,4 @@
-"""Progress of long work, where nobody says what is to be done of it: a line of a terminal, or a cell of a notebook."""
+"""Progress of long work, if the caller has no function for it: a line on the terminal, or a cell of a notebook."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Callable
 
 from . import errors
 
-_PAUSE = 0.1  # s, between two lines that are shown
+_PAUSE = 0.1  # s, between two lines
 
 
 def function_of(progress: Any) -> Callable[[Any], Any] | None:
-    """What a caller gives as progress: a function, True: shown, None or False: not told."""
+    """Return the function for a caller's `progress`: a function, True (shown), None or False (none)."""
     if progress is True:
         return Shown()
     if progress is None or progress is False:
@@ -23,7 +23,7 @@ def function_of(progress: Any) -> Callable[[Any], Any] | None:
 
 
 def line_of(told: Any) -> tuple[str, float | None]:
-    """What is shown of what a progress function is told, and the finished fraction, if it says."""
+    """Return a line about an event of a progress function, and the finished fraction, if it is known."""
     if isinstance(told, float):
         return f"{100 * told:.0f} %", told
     kind = getattr(told, "kind", "evaluated")
@@ -36,7 +36,7 @@ def line_of(told: Any) -> tuple[str, float | None]:
 
 
 class Shown:
-    """A function that shows what it is told, the last of it in any case."""
+    """Progress function that shows events, the last one in any case."""
 
     def __init__(self) -> None:
         self._shown, self._last, self._cell = 0.0, "", None
@@ -68,7 +68,7 @@ class Shown:
             self._cell.update(shown)
 
     def end(self, done: bool) -> None:
-        """The work has ended; done: as it should."""
+        """Show the last event, because the work has ended. done: True: without a failure."""
         if not self._last:
             return
         if done and self._last.endswith("%"):
@@ -80,6 +80,6 @@ class Shown:
 
 
 def _in_notebook() -> bool:
-    """Whether this is a kernel of Jupyter."""
+    """Return True in a kernel of Jupyter."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and hasattr(shell, "kernel")

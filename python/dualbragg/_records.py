@@ -1,4 +1,4 @@
-"""Objects as dictionaries of what json takes, and back from them, bit for bit."""
+"""Objects as dictionaries for json, and back, bit for bit."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from . import errors
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_FEW = 256  # numbers of an array that are written one by one
+_FEW = 256  # longest array that is written as single numbers
 _kinds: dict[str, type[Record]] = {}
 
 
 class Record:
-    """Has to_dict and from_dict: a dataclass, a named tuple, or a class whose state pickle takes."""
+    """Record with to_dict and from_dict: a dataclass, a named tuple, or a class with a state that pickle takes."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         _kinds[cls.__name__] = cls
 
     def to_dict(self) -> dict[str, Any]:
-        """All that it is, as numbers, texts, lists and dictionaries, which json takes: from_dict makes the same again."""
+        """Return all values as a dictionary that json takes; from_dict makes the same object from it."""
         return {"$record": type(self).__name__, **{name: plain(value) for name, value in _state(self).items()}}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """The way back."""
+        """Return the object of a dictionary made by to_dict."""
         try:
             if values["$record"] != cls.__name__:
                 raise KeyError(cls.__name__)
@@ -57,7 +57,7 @@ def _state(record: Any) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """What json says of a value; what it does not know is a dictionary whose first key begins with $."""
+    """Return a value as json takes it; for types that json lacks, a dictionary whose first key begins with $."""
     if isinstance(value, numpy.generic) and value.dtype.names is None:
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -65,7 +65,7 @@ def plain(value: Any) -> Any:
     for kind, say in _says.items():
         if isinstance(value, kind):
             return say(value)
-    raise errors.UsageError(f"to_dict: cannot say {value!r} in what json takes; pickle may")
+    raise errors.UsageError(f"to_dict: json cannot express {value!r}; pickle may")
 
 
 def _array(array: numpy.ndarray) -> Any:
@@ -89,7 +89,7 @@ _says: dict[type, Callable[[Any], Any]] = {
 
 
 def made(value: Any) -> Any:
-    """The way back."""
+    """Return the value that plain() has converted."""
     if isinstance(value, list):
         return [made(inner) for inner in value]
     if not isinstance(value, dict):

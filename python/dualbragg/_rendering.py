@@ -1,5 +1,5 @@
-"""Images and products with their derivatives at values of parameters, as arrays: what dualbragg.torch
-and dualbragg.jax have in common."""
+"""Images, and products of their derivatives, at values of parameters, as arrays: what dualbragg.torch and dualbragg.jax
+share."""
 
 import math
 import threading
@@ -14,24 +14,24 @@ from .experiment import Experiment
 from .fields import parameters as describe
 from .plan import Plan
 
-# Of differences: the first step in typical steps, how many are tried, and how far those of one and of two steps may differ, of
-# the largest and of what typical steps change.
+# Differences: first step in typical steps; number of tries; allowed difference between results of one and of two steps,
+# relative to the largest result, and to the change by typical steps.
 _STEP, _TRIES, _APART, _LITTLE = 4e-4, 4, 1e-3, 1e-6
 SECOND_ORDERS = ("error", "gauss-newton", "differences")
 
 
 class Rendering:
-    """A plan, and an experiment of its own, which takes the values of its parameters, and those of structure
-    factors (an Amplitudes, or None). Of a sequence of experiments each is a shot, and images have an axis of them.
+    """Plan with its own experiment, which gets values of parameters and of structure factors (Amplitudes, or None). In
+    a sequence of experiments each is a shot, and images have an axis of shots.
 
-    Values and directions are float64 of (..., *front, parameters), images and cotangents of (..., *front, *image),
-    of numpy or views of the memory of the plan's device; front is (shots,), or () of one experiment. Factors are
-    float64 of (..., amplitudes), or None; the dimensions that they have in front are the first ones of the values',
-    and all rows of values behind these have them in common. stream: that the plan works on then, a number, or 0:
-    calls return when images are there."""
+    Shapes: values and directions (..., *front, parameters) float64; images and cotangents (..., *front, *image), arrays
+        of numpy or views of the memory of the plan's device; front is (shots,), or () for one experiment. Factors, the
+        values of structure factors, are (..., amplitudes) float64, or None; their dimensions in front are the first
+        ones of the values, and all rows of values behind these share them.
+    stream: number of a stream for the plan's work, or 0: calls return when images are finished"""
 
     def __init__(self, experiment, parameters, dtype, amplitudes, keywords, *, second_order="error", one_list=False):
-        """one_list: shots but the first are known to have its list of structure factors."""
+        """Prepare. one_list: True: all shots are known to have the structure factors of the first."""
         if second_order not in SECOND_ORDERS:
             raise errors.UsageError(f"second_order: expected one of {', '.join(SECOND_ORDERS)}, found "
                                     f"{second_order!r}")
@@ -43,7 +43,7 @@ class Rendering:
         self._numbers = [self.experiment._parameter(n) for n in self.plan.names]
         bare = self.experiment.without_list()
         of_list = [n for n, number in zip(self.plan.names, self._numbers) if not lib.db_parameter_exists(bare._c, number)]
-        self._one_by_one = bool(of_list)  # a batch would render all rows with one list
+        self._one_by_one = bool(of_list)  # parameters of the list: a batch would render all rows with one list
         if not (of_list or one_list):
             _need_one_list(given)
         self.given = [given[0].copy(), *(shot.copy() if of_list else shot.without_list() for shot in given[1:])]
@@ -59,16 +59,16 @@ class Rendering:
                                         f"{type(amplitudes).__name__}")
             self.plan.share(amplitudes)
         self._at = self._one()
-        self._lock = threading.Lock()  # callers may have threads of their own, which wait
+        self._lock = threading.Lock()  # threads of the caller wait for each other
         users.add(self)
 
     def arguments(self, keywords=None):
-        """Of another that does the same; keywords: those of its plan."""
+        """Return the arguments of another Rendering that does the same. keywords: of its plan; None: unchanged."""
         given = self.given if self.front else self.given[0]
         return given, self.plan.names, self.plan.dtype, self.amplitudes, keywords or self.keywords
 
     def again(self, dtype, keywords):
-        """The same, of another type of pixels or on another device."""
+        """Return the same Rendering with another type of pixels or on another device."""
         given, names, _, amplitudes, _ = self.arguments()
         return Rendering(given, names, dtype, amplitudes, keywords, second_order=self.second_order, one_list=True)
 
@@ -76,7 +76,7 @@ class Rendering:
         return _remake, (*self.arguments(), self.second_order)
 
     def _one(self):
-        """What the library's calls for one image take."""
+        """Return the struct for the library's calls for one image."""
         at = ffi.new("struct rendering *")
         self._memory = ffi.new("double[]", self.count or 1), ffi.new("void *[]", self.count or 1)
         at.experiment, at.plan, at.parameter = self.experiment._c, self.plan._plan, self.plan._parameters
@@ -86,35 +86,35 @@ class Rendering:
         return at
 
     def forked(self):
-        """In a child of fork nobody else calls."""
+        """In a child of fork, take a new lock: nobody else calls."""
         self._lock = threading.Lock()
 
     def scales(self):
-        """A typical step of each parameter, in its unit."""
+        """Return a typical step of each parameter, in its unit."""
         table = describe()
         return numpy.array([table[n].scale if n in table else 1.0 for n in self.plan.names])
 
     def factor_scale(self):
-        """The root mean square of the structure factors (electrons)."""
+        """Return the root mean square of the structure factors (electrons)."""
         return float(numpy.sqrt((self.start_factors()**2).mean())) or 1.0
 
     def start(self):
-        """Values of the experiments that were given."""
+        """Return the values of the given experiments."""
         return numpy.array([[shot[n] for n in self.plan.names] for shot in self.given]).reshape(*self.front, self.count)
 
     def start_factors(self):
-        """Structure factors of the experiment that was given."""
+        """Return the structure factors of the first given experiment."""
         return self.amplitudes.get(self.given[0])
 
     def call(self, function, values, stream, *memory):
-        """One of the library's calls for an image, at values; memory is given by addresses."""
+        """Run one of the library's calls for an image, at values; `memory` are addresses."""
         with self._lock:
             self._call(function, values, stream, memory)
 
     def _call(self, function, values, stream, memory):
-        """The lock is held."""
+        """Run a call while the lock is held."""
         at, plan = self._at, self.plan
-        if plan._holder is not self:  # others have moved it
+        if plan._holder is not self:  # the plan has another Rendering's values
             at.current, plan._holder = 0, self
         try:
             plan._call(function, at, values, stream, *memory)
@@ -128,15 +128,15 @@ class Rendering:
             plan._stream = stream
 
     def _put(self, factors):
-        """Gives the experiment structure factors, unless it has them."""
+        """Set the experiment's structure factors, unless they are the same."""
         if self._factors is None or not numpy.array_equal(self._factors, factors):
             self._factors = None
             self.amplitudes.put(self.experiment, numpy.ascontiguousarray(factors))
             self._factors, self._at.current = factors.copy(), 0
 
     def _parts(self, values, factors, stream):
-        """Rows of values with structure factors in common: which they are (a slice), the address of the first one,
-        and the shots for the batch; None: it is one image. The lock is held."""
+        """Yield rows of values that share structure factors: a slice, the address of the first row, and shots for the
+        batch (None: one image). The lock is held."""
         rows = self._rows(values)
         alone = [None] * (len(rows) if self._one_by_one else 1)
         each = alone if factors is None else factors.reshape(-1, factors.shape[-1])
@@ -181,11 +181,11 @@ class Rendering:
         return numpy.empty(shape, self.plan.dtype)
 
     def new(self, values):
-        """Room for the images at values."""
+        """Return memory for the images at values."""
         return self._empty((*values.shape[:-1], *self.image))
 
     def unused(self, stream=0, count=1):
-        """Room for images that nobody wants: on the device, if nothing is to wait for it."""
+        """Return memory for images that nobody wants: on the device, if calls do not wait."""
         if not stream:
             return self._empty((count, *self.image))
         if self._room is None or len(self._room) < count:
@@ -193,7 +193,7 @@ class Rendering:
         return self._room
 
     def forward(self, values, factors, images, stream=0):
-        """The images at values."""
+        """Render the images at values."""
         with self._lock:
             for part, at, shots in self._parts(values, factors, stream):
                 own = self._images(images)[part]
@@ -204,7 +204,7 @@ class Rendering:
         return images
 
     def vjp(self, values, factors, cotangent, stream=0, wanted=(True, True)):
-        """Sums by the values, and by the factors (None without): 0 where they are not wanted."""
+        """Return gradients by the values and by the factors (None without factors); 0 for those not wanted."""
         by_values = numpy.zeros(values.shape)
         by_factors = None if factors is None else numpy.zeros(factors.shape)
         wanted = wanted[0] and self.count > 0, wanted[1] and factors is not None
@@ -224,7 +224,7 @@ class Rendering:
         return by_values, by_factors
 
     def jvp(self, values, factors, direction, by_factors, images, stream=0):
-        """The derivative images along a direction of the values, and one of the factors (None without)."""
+        """Compute the derivative images along a direction of the values, and of the factors (None without factors)."""
         every = self.jacobian(values, factors, self._empty) if isinstance(images, numpy.ndarray) else None
         if every is not None:
             images.reshape(-1, every.shape[1])[:] = self._rows(direction) @ every
@@ -243,9 +243,10 @@ class Rendering:
         return images
 
     def jacobian(self, values, factors, empty, stream=0):
-        """The derivative images (parameters, pixels), in one pass, where all rows of values are the same and as
-        many as parameters at least, so that products with them are the least work; else None. empty: makes
-        room of a shape."""
+        """Return the derivative images (parameters, pixels), from one pass, if products with them are the least work:
+        all rows of values are equal, and there are at least as many rows as parameters. Else return None.
+
+        empty: function that returns memory of a shape"""
         if values.ndim < 2 or factors is not None or not self.count or self.front:
             return None
         rows = self._rows(values)
@@ -256,7 +257,7 @@ class Rendering:
         return found.reshape(self.count, -1)
 
     def exact(self):
-        """One that does the same in double precision."""
+        """Return a Rendering that does the same in double precision."""
         if (self.plan.precision, self.plan.dtype) == ("double", numpy.float64):
             return self
         if self._exact is None:
@@ -264,9 +265,10 @@ class Rendering:
         return self._exact
 
     def difference(self, first, values, factors, direction, by_factors):
-        """The derivatives of what first(values, factors) gives along a direction: first derivatives of exact(), and what they
-        are by, "values" (a row for each of them) or "factors". Central differences of fourth order, whose steps get
-        smaller until differences of one and of two steps agree."""
+        """Return the derivatives of first(values, factors) along a direction.
+
+        They are central differences of fourth order. Their steps get smaller until differences of one and of two steps
+        agree."""
         if self.second_order == "error":
             raise errors.UnsupportedError("second derivatives of images: the library has none; "
                                           "Renderer(second_order='gauss-newton') leaves them out, "
@@ -283,13 +285,14 @@ class Rendering:
                 one, two = (self._central(first, values, factors, direction, by_factors, n * h) for n in (1, 2))
                 if all(_agree(a, b, at, size.max(initial=0)) for (a, at), (b, _) in zip(one, two) if a is not None):
                     return [None if a is None else a + (a - b) / 3 for (a, _), (b, _) in zip(one, two)]
-            except errors.InputError as error:  # a step beyond what parameters may be
+            except errors.InputError as error:  # a step beyond the range of a parameter
                 failed = error
             h = h / 8
         raise failed
 
     def _central(self, first, values, factors, direction, by_factors, h):
-        """Central differences with steps h, of each row of values, and what they are of; None where that is None."""
+        """Return central differences with steps h for each row of values, each with the result at the first step; None
+        for None."""
         each = numpy.broadcast_to(h.reshape(h.shape + (1,) * (values.ndim - 1 - h.ndim)), values.shape[:-1])
         ahead, behind = [first(values + sign * each[..., None] * direction,
                                None if factors is None else factors + sign * h[..., None] * by_factors)
@@ -299,7 +302,7 @@ class Rendering:
 
     @staticmethod
     def _like(steps, found):
-        """A step for each row of what was found, of numpy or torch."""
+        """Return the steps in the shape of a result, of numpy or torch."""
         if 0 in found.shape:
             return 1
         steps = steps.reshape(steps.shape + (1,) * (found.ndim - steps.ndim))
@@ -307,7 +310,7 @@ class Rendering:
 
 
 def _agree(one, two, at, size):
-    """Whether differences agree, but for what typical steps change little."""
+    """Return True if differences agree, apart from the little that typical steps change."""
     if 0 in one.shape:
         return True
     return float(abs(one - two).max()) <= _APART * float(abs(one).max()) + _LITTLE * size * float(abs(at).max())
@@ -318,21 +321,21 @@ def _remake(given, names, dtype, amplitudes, keywords, second_order):
 
 
 def _experiments(given):
-    """Shots of a sequence."""
+    """Return the shots of a sequence."""
     try:
         shots = list(given)
     except TypeError:
         shots = []
     if not shots or not all(isinstance(shot, Experiment) for shot in shots):
-        raise errors.UsageError(f"experiment: expected an Experiment or a sequence of them, found {given!r}")
+        raise errors.UsageError(f"experiment: expected an Experiment or a sequence of Experiments, found {given!r}")
     return shots
 
 
 def _need_one_list(shots):
-    """For shots of a batch."""
+    """Raise UsageError if shots have different structure factors, which a batch refuses."""
     for n, shot in enumerate(shots[1:], 1):
         if not _same_list(shots[0], shot):
-            raise errors.UsageError(f"experiment: shot {n}: expected the structure factors of the first, found others")
+            raise errors.UsageError(f"experiment: shot {n}: expected the structure factors of the first shot, found others")
 
 
 def _same_list(one, other):

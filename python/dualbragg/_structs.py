@@ -1,4 +1,4 @@
-"""Structs of the library as dataclasses and as tables (numpy's structured arrays), by their members' names."""
+"""Structs of the library as dataclasses and as tables (numpy's structured arrays), with the names of their members."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUMBERS = {"double": "f8", "float": "f4"}
 
 
 def _format(c):
-    """numpy's format of a C type; None: not one of numbers and texts."""
+    """Return numpy's format of a C type; None if it contains more than numbers and texts."""
     if c.kind == "primitive":
         if c.cname in _NUMBERS:
             return _NUMBERS[c.cname]
@@ -32,7 +32,7 @@ def _format(c):
 
 
 def dtype(c_type, leave_out=()):
-    """numpy's type of a struct: its members of numbers, texts and structs of such."""
+    """Return numpy's type of a struct: its members that are numbers, texts, and structs of these."""
     found = []
     for name, field in ffi.typeof(c_type).fields:
         made = None if name == "reserved" or name in leave_out else _format(field.type)
@@ -43,7 +43,7 @@ def dtype(c_type, leave_out=()):
 
 
 def table(start, count, c_type, leave_out=()):
-    """`count` structs from `start` on, copied to an array with a column for each member."""
+    """Return a copy of `count` structs from `start` on, as an array with a column for each member."""
     kind = dtype(c_type, leave_out)
     if count == 0 or start == ffi.NULL:
         return numpy.empty(0, kind)
@@ -51,12 +51,12 @@ def table(start, count, c_type, leave_out=()):
 
 
 def packed(made):
-    """The columns of a table, without what a struct has between them."""
+    """Return the columns of a table, without the gaps between members of a struct."""
     return recfunctions.repack_fields(made, recurse=True)
 
 
 def copied(given, start, c_type):
-    """The way back: writes the columns of a table to as many structs from `start` on."""
+    """Write the columns of a table to an array of structs from `start` on."""
     if len(given):
         kind = dtype(c_type)
         _copy_columns(given, numpy.frombuffer(ffi.buffer(start, len(given) * kind.itemsize), kind), c_type)
@@ -65,7 +65,7 @@ def copied(given, start, c_type):
 def _copy_columns(given, to, what):
     for name in given.dtype.names:
         if name not in to.dtype.names:
-            raise errors.InputError(f"{what}: this version has no member {name}, which another has written")
+            raise errors.InputError(f"{what}: this version has no member {name}; another version has written it")
         if given.dtype[name].names:
             _copy_columns(given[name], to[name], f"{what}.{name}")
         else:
@@ -73,7 +73,7 @@ def _copy_columns(given, to, what):
 
 
 def plain(row):
-    """A row of a table as a dictionary by its columns, of what json takes."""
+    """Return a row of a table as a dictionary by column, which json takes."""
     return {name: plain(row[name]) if row.dtype[name].names else decoded(row[name].tolist()) for name in row.dtype.names}
 
 
@@ -82,7 +82,7 @@ def decoded(value):
 
 
 def records(rows, c_type):
-    """The way back: a table of a struct's columns from such dictionaries."""
+    """Return the table of a struct's columns from dictionaries made by plain()."""
     made = packed(numpy.zeros(len(rows), dtype(c_type)))
     for row, given in zip(made, rows):
         _fill(row, given, c_type)
@@ -100,19 +100,19 @@ def _fill(row, given, what):
 
 
 def numbers(start, count):
-    """`count` doubles from `start` on, copied."""
+    """Return a copy of `count` doubles from `start` on."""
     if count == 0:
         return numpy.empty(0)
     return numpy.frombuffer(ffi.buffer(start, 8 * count)).copy()
 
 
 def values(c, kind):
-    """A dataclass with the values of the members that its fields are named after."""
+    """Return a dataclass with the values of the struct's members that have the names of its fields."""
     return kind(**{f.name: value(getattr(c, f.name)) for f in dataclasses.fields(kind)})
 
 
 def value(member):
-    """A number as it is, an array of them as a tuple, characters as a text."""
+    """Return a member: a number as it is, an array of numbers as a tuple, characters as a text."""
     if not isinstance(member, ffi.CData):
         return member
     c = ffi.typeof(member)

@@ -1,4 +1,4 @@
-"""Names of types that annotations of several modules use; nothing of it is needed at run time."""
+"""Types for annotations of several modules; programs do not need them at run time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Path = Union[str, "os.PathLike[str]"]
 Floats = NDArray[numpy.float64]
 Table = NDArray[numpy.void]  # a structured array
-Memory = Any  # an array of numpy, or memory that packages hand each other by DLPack
+Memory = Any  # an array of numpy, or memory that packages share by DLPack
 AnyImage = Union[Path, "MeasuredImage", NDArray[numpy.float32]]
 Random = Union[int, numpy.random.Generator, None]
 Progress = Union[bool, Callable[[float], Any]]

@@ -1,5 +1,5 @@
-"""Memory that images are in: numpy's, and that of the processor or of a GPU which packages hand each other
-by DLPack (torch, cupy, jax ...). Nothing is copied."""
+"""Memory of images: numpy's, and memory of the processor or a GPU that packages (torch, cupy, jax ...) share by DLPack.
+Nothing is copied."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _types = {(2, 32): numpy.dtype(numpy.float32), (2, 64): numpy.dtype(numpy.float6
 
 
 class View:
-    """Elements in C order at an address, which `owner` keeps."""
+    """Elements in C order at an address; `owner` keeps the memory alive."""
 
     def __init__(self, address: int, shape: Iterable[int], dtype: DTypeLike, device: tuple[int, int],
                  owner: Any) -> None:
         self.address, self.shape, self.dtype = address, tuple(shape), numpy.dtype(dtype)
-        self.device, self.owner = device, owner  # device: (kind, number)
+        self.device, self.owner = device, owner  # device: DLPack's (kind, number)
 
     @property
     def nbytes(self) -> int:
@@ -44,13 +44,13 @@ class View:
         return self.shape[0]
 
     def reshape(self, *shape: int) -> View:
-        """The same elements; one of the sizes may be -1."""
+        """Return the same elements in another shape; one size may be -1."""
         known = math.prod(n for n in shape if n != -1)
         shape = tuple(math.prod(self.shape) // known if n == -1 else n for n in shape)
         return View(self.address, shape, self.dtype, self.device, self.owner)
 
     def __getitem__(self, number: int | slice) -> View:
-        """An element of the first axis, e.g. an image of many; or several that follow one another."""
+        """Return an element of the first axis, such as one of several images, or a slice of step 1."""
         rest = self.shape[1:]
         if isinstance(number, slice):
             first, end, step = number.indices(len(self))
@@ -66,9 +66,8 @@ class View:
 
 
 class DeviceArray(View):
-    """Images in the memory of a plan's device, of Plan.empty: for `out` of its calls, and for packages that
-    take __dlpack__ (torch.from_dlpack, cupy.from_dlpack) or __cuda_array_interface__. numpy() copies it to
-    the processor."""
+    """Images in the memory of a plan's device, from Plan.empty: for `out` of the plan's calls, and for packages with
+    __dlpack__ (torch.from_dlpack, cupy.from_dlpack) or __cuda_array_interface__."""
 
     def __init__(self, plan: Any, memory: Any, shape: Iterable[int], dtype: DTypeLike,
                  device: tuple[int, int]) -> None:
@@ -76,7 +75,7 @@ class DeviceArray(View):
         self._plan = plan
 
     def numpy(self) -> NDArray[Any]:
-        """A copy that the processor has, once all work of the plan is done."""
+        """Wait until all work of the plan is done, and return a copy as a numpy array."""
         copy = numpy.empty(self.shape, self.dtype)
         self._plan._read(copy, self)
         return copy
@@ -86,7 +85,7 @@ class DeviceArray(View):
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if dl_device not in (None, self.device) or copy:
-            raise BufferError("memory of a plan's device is handed over where it is, not copied")
+            raise BufferError("memory of a plan's device is shared where it is, not copied")
         self._plan._hand_over(stream)
         what = ffi.new("struct dl_tensor *", dict(
             data=ffi.cast("void *", self.address), device_type=self.device[0], device_id=self.device[1],
@@ -112,7 +111,7 @@ class DeviceArray(View):
         return f"<dualbragg.DeviceArray: {' x '.join(map(str, self.shape))} {self.dtype.name}, {where}>"
 
 
-_lent: dict[Any, Any] = {}  # keeps what others use
+_lent: dict[Any, Any] = {}  # keeps memory alive that other packages use
 
 
 @ffi.def_extern()
@@ -121,8 +120,9 @@ def give_back(context: Any) -> None:
 
 
 def _borrowed(value, what, stream):
-    """The tensor of an object with __dlpack__, and the capsule that keeps it. stream: that work on it is to
-    wait for the object's, of a GPU."""
+    """Return the tensor of an object with __dlpack__, its device, and the capsule that keeps it alive.
+
+    stream: work on this stream must wait for the object's own, on a GPU"""
     try:
         kind, number = (int(n) for n in value.__dlpack_device__())
         capsule = value.__dlpack__() if kind in (CPU, CUDA_HOST) else value.__dlpack__(stream=stream)
@@ -150,10 +150,11 @@ def _is_in_order(shape, strides):
 
 def taken(value: Any, what: str, shape: Iterable[int], types: Sequence[Any], device: tuple[int, int],
           stream: Callable[[], Any]) -> Any:
-    """The caller's memory as it is, or an exception that names what does not fit.
+    """Return the caller's memory, which is used as it is; raise UsageError, naming what does not fit.
 
-    types: those that elements may have; device: of the plan, (kind, number); stream: that the plan works
-    on, once it needs one: a function"""
+    types: allowed types of elements
+    device: (kind, number) of the plan
+    stream: function that returns the plan's stream, called if the memory is on a GPU"""
     if isinstance(value, numpy.ndarray):
         if len(types) > 1 and value.dtype not in types:
             raise errors.UsageError(f"{what}: expected {_names(types)}, found {value.dtype.name}")
@@ -200,7 +201,7 @@ def _check_device(place, what, device):
 
 
 def share(a: Any, b: Any) -> bool:
-    """Whether two arrays or views have memory in common."""
+    """Return True if two arrays or views share memory."""
     if isinstance(a, numpy.ndarray) and isinstance(b, numpy.ndarray):
         return numpy.may_share_memory(a, b)
     (first, size), (other, other_size) = (_extent(a), _extent(b))
@@ -212,7 +213,7 @@ def _extent(value):
 
 
 def handle_of(stream: Any) -> int:
-    """The number of a CUDA stream: an int, torch.cuda.Stream, cupy.cuda.Stream, or what has
+    """Return the number of a CUDA stream: an int, torch.cuda.Stream, cupy.cuda.Stream, or an object with
     __cuda_stream__."""
     if hasattr(stream, "__cuda_stream__"):
         stream = stream.__cuda_stream__()[1]

@@ -1,5 +1,5 @@
-"""What a refinement is told, as dataclasses: the sections and keys of its configuration (made by python/tests/test_types.py
---write of the library's table). None: left out. Values are checked where they are used, by fit.
+"""Settings of a refinement as dataclasses: sections and keys of its configuration, for fit, which checks the values (made
+by python/tests/test_types.py --write). None: the default.
 
     from dualbragg.settings import Data, Model, Refine, Settings, Stage
 
@@ -386,7 +386,7 @@ class Curves(Section):
 
 @dataclass
 class Refine(Section):
-    """What is said of one refined parameter."""
+    """Settings of a refined parameter."""
     range: Optional[float] = None
     """bounds at start - range and start + range, instead of min and max; default: no bounds"""
     min: Optional[float] = None
@@ -405,7 +405,7 @@ class Refine(Section):
 
 @dataclass
 class Stage(Section):
-    """A stage of a refinement."""
+    """Stage of a refinement."""
     name: Optional[str] = None
     """shown in the log; default: no. 1, no. 2 ..."""
     refine: Optional[Union[str, Sequence[str]]] = None
@@ -436,7 +436,7 @@ class Stage(Section):
 
 @dataclass
 class Settings(Section):
-    """A whole configuration."""
+    """Whole configuration."""
     image: Optional[Path] = None
     """measured image of any format; default: none: required here or as --image"""
     output: Optional[Path] = None
@@ -449,15 +449,15 @@ class Settings(Section):
     panel_groups: Optional[Union[str, Dict[str, Any]]] = None
     """groups of panels that move as one: lists of panels by name; panels; level N"""
     intensity: Optional[Union[Literal["free", "joint"], Intensity, Dict[str, Any]]] = None
-    """of reflections: free, joint, or known ones"""
+    """intensities of reflections: free, joint, or known"""
     refine: Optional[Union[Sequence[str], Mapping[str, Union[Refine, Dict[str, Any]]]]] = None
-    """names of parameters, or what is said of each"""
+    """names of refined parameters, or settings of each by name"""
     starts: Optional[Union[Starts, Dict[str, Any]]] = None
-    """several, for an orientation that is known roughly"""
+    """several starting orientations, for one that is known roughly"""
     stages: Optional[Sequence[Union[Stage, Dict[str, Any]]]] = None
-    """run one after the other"""
+    """stages of the refinement, in their order"""
     data: Optional[Union[Data, Dict[str, Any]]] = None
-    """what of the image is used, and its noise"""
+    """pixels of the image to use, and its noise"""
     shots: Optional[Union[Shots, Dict[str, Any]]] = None
     """many shots refined together, instead of one image"""
     intensities: Optional[Union[Intensities, Dict[str, Any]]] = None
@@ -467,7 +467,7 @@ class Settings(Section):
 
 
 class Sections(TypedDict, total=False):
-    """Keywords of fit: the same."""
+    """Keywords of fit: the members of Settings."""
     output: Path
     precision: Literal["double", "mixed"]
     model: Union[Model, Dict[str, Any]]
@@ -483,7 +483,7 @@ class Sections(TypedDict, total=False):
 
 
 class DataKeywords(TypedDict, total=False):
-    """Keywords of searches for orientations: those of Data."""
+    """Keywords of searches for orientations: the members of Data."""
     target: Literal["weighted", "gaussian", "poisson", "huber", "student"]
     huber_limit: float
     student_freedom: float

@@ -1,7 +1,7 @@
-"""Types of what people call: all of it has them, those of Experiment's keywords are the library's table, and checkers
-find no fault in a program that uses them.
+"""Types: all public names have them, Experiment's keywords have those of the library's table, and checkers find no fault in
+a program that uses them.
 
-    python3 test_types.py --write     makes dualbragg/_keywords.py and dualbragg/settings.py again"""
+    python3 test_types.py --write     renews dualbragg/_keywords.py and dualbragg/settings.py"""
 
 import ast
 import importlib.util
@@ -23,8 +23,8 @@ from dualbragg._library import ffi, lib, text
 
 SOURCE = pathlib.Path(os.environ["SOURCE_DIR"], "python", "dualbragg")
 KEYWORDS, SETTINGS = SOURCE / "_keywords.py", SOURCE / "settings.py"
-HEAD = '''"""Keywords of Experiment as a type, for completion and for checkers: the library's table of fields, and files
-(made by python/tests/test_types.py --write)."""
+HEAD = '''"""Keywords of Experiment as a type, for completion and for checkers: the library's fields, and names of files (made by
+python/tests/test_types.py --write)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Numbers = Union[Sequence[float], "Floats"]
 
 
 class Keywords(TypedDict, total=False):
-    """Keywords of Experiment; dualbragg.fields() has their ranges and what they mean."""
+    """Keywords of Experiment; dualbragg.fields() has their ranges and explanations."""
 '''
 
 
@@ -52,7 +52,7 @@ def type_of(name, field, choices):
 
 
 def keywords():
-    """The text of _keywords.py."""
+    """Return the text of _keywords.py."""
     lines = []
     for i, (name, field) in enumerate(dualbragg.fields().items()):
         lines.append((name, type_of(name, lib.db_setup_fields[i], field.choices), field.unit))
@@ -70,8 +70,8 @@ def keywords():
     return text
 
 
-SETTINGS_HEAD = '''"""What a refinement is told, as dataclasses: the sections and keys of its configuration (made by python/tests/test_types.py
---write of the library's table). None: left out. Values are checked where they are used, by fit.
+SETTINGS_HEAD = '''"""Settings of a refinement as dataclasses: sections and keys of its configuration, for fit, which checks the values (made
+by python/tests/test_types.py --write). None: the default.
 
     from dualbragg.settings import Data, Model, Refine, Settings, Stage
 
@@ -96,12 +96,13 @@ if TYPE_CHECKING:
 # What a configuration has besides the sections of numbers, texts and files.
 OWN = [("model", "Union[Model, Dict[str, Any]]", "the starting model"),
        ("panel_groups", 'Union[str, Dict[str, Any]]', "groups of panels that move as one: lists of panels by name; panels; level N"),
-       ("intensity", 'Union[Literal["free", "joint"], Intensity, Dict[str, Any]]', "of reflections: free, joint, or known ones"),
-       ("refine", "Union[Sequence[str], Mapping[str, Union[Refine, Dict[str, Any]]]]", "names of parameters, or what is said "
-        "of each"),
-       ("starts", "Union[Starts, Dict[str, Any]]", "several, for an orientation that is known roughly"),
-       ("stages", "Sequence[Union[Stage, Dict[str, Any]]]", "run one after the other"),
-       ("data", "Union[Data, Dict[str, Any]]", "what of the image is used, and its noise"),
+       ("intensity", 'Union[Literal["free", "joint"], Intensity, Dict[str, Any]]', "intensities of reflections: free, joint, or "
+        "known"),
+       ("refine", "Union[Sequence[str], Mapping[str, Union[Refine, Dict[str, Any]]]]", "names of refined parameters, or settings "
+        "of each by name"),
+       ("starts", "Union[Starts, Dict[str, Any]]", "several starting orientations, for one that is known roughly"),
+       ("stages", "Sequence[Union[Stage, Dict[str, Any]]]", "stages of the refinement, in their order"),
+       ("data", "Union[Data, Dict[str, Any]]", "pixels of the image to use, and its noise"),
        ("shots", "Union[Shots, Dict[str, Any]]", "many shots refined together, instead of one image"),
        ("intensities", "Union[Intensities, Dict[str, Any]]", "one intensity of each reflection for all shots (intensity: joint)"),
        ("curves", "Union[Curves, Dict[str, Any]]", "refined curves of f' and f'' of kinds of sites, which many shots share")]
@@ -121,7 +122,7 @@ def key_type(name, field, choices):
 
 
 def keys(section):
-    """Name, type and meaning of each key of a section."""
+    """Yield name, type and meaning of each key of a section."""
     for k in range(section.count):
         key = section.keys[k]
         field = getattr(key, "is")
@@ -146,22 +147,22 @@ def section_class(name, help_text, members):
 
 
 def settings():
-    """The text of settings.py."""
+    """Return the text of settings.py."""
     sections = {text(s.name): s for s in [lib.db_config_sections[i] for i in range(lib.DB_SECTION_COUNT)]}
     made = SETTINGS_HEAD
     sections = {**sections, "refine": lib.db_refine_section, "stages": lib.db_stage_section}
     names = {"refine": "Refine", "stages": "Stage"}
-    helps = {"refine": "what is said of one refined parameter", "stages": "a stage of a refinement"}
+    helps = {"refine": "settings of a refined parameter", "stages": "stage of a refinement"}
     for name, section in sections.items():
         if name:
             made += section_class(names.get(name, name.capitalize()), helps.get(name, text(section.help)), keys(section))
     members = [*keys(sections[""]), *OWN]
-    made += section_class("Settings", "a whole configuration", members)
-    made += "\n\nclass Sections(TypedDict, total=False):\n    \"\"\"Keywords of fit: the same.\"\"\"\n"
+    made += section_class("Settings", "whole configuration", members)
+    made += "\n\nclass Sections(TypedDict, total=False):\n    \"\"\"Keywords of fit: the members of Settings.\"\"\"\n"
     for name, kind, _ in members:
         if name != "image":
             made += wrapped(f"{name}: {kind}", 8)
-    made += "\n\nclass DataKeywords(TypedDict, total=False):\n    \"\"\"Keywords of searches for orientations: those of Data.\"\"\"\n"
+    made += "\n\nclass DataKeywords(TypedDict, total=False):\n    \"\"\"Keywords of searches for orientations: the members of Data.\"\"\"\n"
     for name, kind, _ in keys(sections["data"]):
         made += wrapped(f"{name}: {kind}", 8)
     return made
@@ -172,7 +173,7 @@ def public(name):
 
 
 def missing(tree, where):
-    """Public functions of a module or class that lack types."""
+    """Yield public functions of a module or class that lack types."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and (public(node.name) or node.name == "_Planned"):
             yield from missing(node, f"{where}.{node.name}")

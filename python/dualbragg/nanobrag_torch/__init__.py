@@ -1,4 +1,4 @@
-"""The names of the PyTorch port of nanoBragg (nanobrag_torch), with this library behind them.
+"""Names of the PyTorch port of nanoBragg (nanobrag_torch), with this library behind them.
 
     from dualbragg.nanobrag_torch.config import BeamConfig, CrystalConfig, DetectorConfig
     from dualbragg.nanobrag_torch.models.crystal import Crystal
@@ -7,9 +7,8 @@
 
     image = Simulator(Crystal(CrystalConfig(cell_a=a)), Detector(DetectorConfig()), beam_config=BeamConfig()).run()
 
-install() makes them known as nanobrag_torch, so that programs written for the port run as they are. What
-differs is listed in docs/howto/python.md. `python -m dualbragg.nanobrag_torch` takes the command line.
-"""
+install() makes them known as nanobrag_torch, so that programs for the port run unchanged. docs/howto/python.md lists
+the differences. `python -m dualbragg.nanobrag_torch` takes nanoBragg's command line."""
 
 import importlib
 import sys
@@ -18,6 +17,6 @@ _MODULES = ("", ".config", ".simulator", ".models", ".models.crystal", ".models.
 
 
 def install():
-    """From now on `import nanobrag_torch` in this process means this package."""
+    """Make `import nanobrag_torch` import this package, in this process."""
     for name in _MODULES:
         sys.modules["nanobrag_torch" + name] = importlib.import_module(__name__ + name)

@@ -1,4 +1,4 @@
-"""The command line of nanoBragg, which is that of `dualbragg sim`."""
+"""Command line of nanoBragg: runs `dualbragg sim`."""
 
 import sys
 

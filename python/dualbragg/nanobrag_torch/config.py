@@ -1,5 +1,5 @@
-"""What is simulated, with the port's names and defaults. Lengths are in mm, angles in degree, unless the
-name says something else. Values may be tensors where Simulator says so."""
+"""Configurations with the port's names and defaults. Lengths are in mm and angles in degree, unless the name has
+another unit. Simulator lists the values that may be tensors."""
 
 from dataclasses import dataclass
 from enum import Enum

@@ -13,7 +13,7 @@ from .config import BeamConfig, CrystalConfig, DetectorConfig, DetectorConventio
 _MOST_RENDERERS = 8
 _renderers: collections.OrderedDict = collections.OrderedDict()  # programs make a new Simulator for each step
 
-# Quantities of the library's table, by where the port has them: parameter, of which object, name there.
+# Parameters of the library, with the port's names in each of its configurations.
 _CRYSTAL = {"mosaic_spread": "mosaic_spread_deg", "phi": "phi_start_deg"}
 _DETECTOR = {"distance": "distance_mm", "detector_rotx": "detector_rotx_deg",
              "detector_roty": "detector_roty_deg", "detector_rotz": "detector_rotz_deg",
@@ -33,7 +33,7 @@ def _number(value, what):
 
 
 def _refuse(config, defaults, names):
-    """Values that this library does not take, unless they are the defaults."""
+    """Raise UnsupportedError for values that this library does not take, unless they are the defaults."""
     for name in names:
         value, default = getattr(config, name), getattr(defaults, name)
         same = value is default or (not isinstance(value, torch.Tensor) and value == default)
@@ -43,24 +43,25 @@ def _refuse(config, defaults, names):
 
 
 class Simulator:
-    """Renders what a Crystal and a Detector in a beam give. Tensors with requires_grad are differentiated
-    by: cell_a ... cell_gamma, N_cells_a ... of the crystal; misset_deg, mosaic_spread_deg, phi_start_deg
-    of its config; distance_mm and rotations of the detector's; wavelength_A and polarization_factor of
-    the beam's. All else is taken as it is."""
+    """Simulator: renders the image of a Crystal and a Detector in a beam.
+
+    Images have derivatives by these tensors, if they have requires_grad: cell_a ... cell_gamma, N_cells_a ... of the
+    crystal; misset_deg, mosaic_spread_deg, phi_start_deg of its config; distance_mm and rotations of the detector's
+    config; wavelength_A and polarization_factor of the beam's. Other tensors are used as numbers."""
 
     def __init__(self, crystal, detector, crystal_config=None, beam_config=None, device=None,
                  dtype=torch.float32, debug_config=None):
         if device is not None and torch.device(device).type != "cpu":
             raise errors.UnsupportedError(f"device: expected the processor, found {device}")
         if debug_config:
-            raise errors.UnsupportedError("debug_config: expected none; dualbragg has traces of pixels")
+            raise errors.UnsupportedError("debug_config: expected none; `dualbragg sim` traces pixels (-trace_pixel)")
         self.crystal, self.detector = crystal, detector
         self.crystal_config = crystal_config if crystal_config is not None else crystal.config
         self.beam_config = beam_config or crystal.beam_config or BeamConfig()
         self.dtype = dtype
 
     def _quantities(self):
-        """What is of the library's table, by its names."""
+        """Return values of the library's parameters by their names."""
         c, d, b = self.crystal_config, self.detector.config, self.beam_config
         found = {name: getattr(self.crystal, name) for name in _CELL}
         found.update(zip(("misset_x", "misset_y", "misset_z"), c.misset_deg))
@@ -71,7 +72,7 @@ class Simulator:
         return found
 
     def _keywords(self, oversample):
-        """All else, as keywords of an Experiment."""
+        """Return all other values as keywords of Experiment."""
         c, d, b = self.crystal_config, self.detector.config, self.beam_config
         _refuse(c, CrystalConfig(), ["misset_random", "mosflm_a_star", "mosflm_b_star", "mosflm_c_star",
                                      "sample_x", "sample_y", "sample_z"])
@@ -111,7 +112,7 @@ class Simulator:
 
     @staticmethod
     def _beam_centre(d):
-        """The port's centre is that of nanoBragg's flags, in mm."""
+        """Return the port's beam centre as nanoBragg's flags have it, in mm."""
         if d.beam_center_s is None and d.beam_center_f is None:
             return {}
         if d.detector_convention is not DetectorConvention.MOSFLM:
@@ -121,7 +122,7 @@ class Simulator:
 
     def run(self, pixel_batch_size=None, override_a_star=None, oversample=None, oversample_omega=None,
             oversample_polar=None, oversample_thick=None):
-        """The image: photons, (spixels, fpixels)."""
+        """Return the image: photons, (spixels, fpixels)."""
         if override_a_star is not None:
             raise errors.UnsupportedError("override_a_star: expected none")
         quantities, keywords = self._quantities(), self._keywords(oversample)

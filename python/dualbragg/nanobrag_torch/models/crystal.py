@@ -1,4 +1,4 @@
-"""The port's Crystal: values that may be replaced by tensors."""
+"""The port's Crystal, whose values may be replaced by tensors."""
 
 import torch
 
@@ -8,7 +8,7 @@ _CELL = ("cell_a", "cell_b", "cell_c", "cell_alpha", "cell_beta", "cell_gamma")
 
 
 class Crystal:
-    """cell_a ... cell_gamma (A, degree) and N_cells_a, _b, _c may be set to tensors."""
+    """Crystal: cell_a ... cell_gamma (A, degree) and N_cells_a, _b, _c may be set to tensors."""
 
     def __init__(self, config=None, beam_config=None, device=None, dtype=torch.float32):
         self.config = config if config is not None else CrystalConfig()
@@ -19,5 +19,5 @@ class Crystal:
         self.hkl_file = None
 
     def load_hkl(self, hkl_path, write_cache=False):
-        """Structure factors of a file; no cache is written."""
+        """Use the structure factors of a file. Nothing writes a cache."""
         self.hkl_file = hkl_path

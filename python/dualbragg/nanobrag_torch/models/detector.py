@@ -6,7 +6,7 @@ from ..config import DetectorConfig
 
 
 class Detector:
-    """Its geometry is that of its config."""
+    """Detector: its config has the geometry."""
 
     def __init__(self, config=None, device=None, dtype=torch.float32):
         self.config = config if config is not None else DetectorConfig()
