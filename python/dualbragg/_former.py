@@ -40,7 +40,7 @@ def members(**names: str) -> Callable[[Class], Class]:
             for former, now in names.items() if keywords else ():
                 if former in keywords:
                     if now in keywords:
-                        raise TypeError(f"{kind.__name__}: {former} and {now} are one")
+                        raise TypeError(f"{kind.__name__}: {former} is the former name of {now}; expected one of them")
                     told(f"{kind.__name__}: {former}= is called {now}= now")
                     keywords[now] = keywords.pop(former)
             return make(self, *arguments, **keywords)

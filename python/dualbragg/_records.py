@@ -43,7 +43,7 @@ class Record:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, errors.Error):
                 raise
-            raise errors.UsageError(f"{cls.__name__}.from_dict: expected what to_dict has made: {error!r}") from None
+            raise errors.UsageError(f"{cls.__name__}.from_dict: expected a dictionary made by to_dict: {error!r}") from None
 
 
 def _state(record: Any) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _present(keywords):
         now = _FORMER[former]
         for name in now:
             if name in keywords:
-                raise errors.UsageError(f"Experiment: {former} and {name} are one keyword")
+                raise errors.UsageError(f"Experiment: {former} is the former keyword of {name}; expected one of them")
         _former.told(f"{former}= is called {', '.join(f'{name}=' for name in now)} now")
         value = keywords.pop(former)
         keywords.update(zip(now, finite(value, len(now), former) if len(now) > 1 else (value,)))
@@ -481,7 +481,7 @@ class Experiment(Geometry, Record):
                                   parts=numpy.array(values.get("parts", []), dtype=float),
                                   curves=values.get("curves", {}))))
         except (KeyError, TypeError, ValueError) as error:
-            raise errors.UsageError(f"from_dict: expected what to_dict has made: {error!r}") from None
+            raise errors.UsageError(f"from_dict: expected a dictionary made by to_dict: {error!r}") from None
         made.__setstate__(state)
         return made
 

@@ -75,7 +75,7 @@ def _matrix(values, name):
     found = numpy.asarray(values, dtype=float)
     if found.shape != (3, 3) or not numpy.isfinite(found).all():
         raise errors.UsageError(f"{name}: expected finite numbers of the shape (3, 3), found "
-                                f"{found.shape if found.shape != (3, 3) else 'others'}")
+                                f"{found.shape if found.shape != (3, 3) else 'infinite or NaN'}")
     return numpy.ascontiguousarray(found)
 
 

@@ -131,7 +131,7 @@ def c_image(image: Any) -> tuple[Any, Any]:
     bad = numpy.argwhere(~numpy.isfinite(counts) & (mask == 0))
     if len(bad):
         raise errors.InputError(f"image: pixel ({bad[0][1]}, {bad[0][0]}) (fast, slow) is "
-                                f"{counts[tuple(bad[0])]}; expected a number of counts, or a mask there")
+                                f"{counts[tuple(bad[0])]}; expected a finite number, or a masked pixel")
     c = ffi.new("db_measured_image *")
     c.slow_pixels, c.fast_pixels = counts.shape
     c.value, c.mask = pointer(counts, "float *"), pointer(mask, "uint8_t *")

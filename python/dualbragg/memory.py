@@ -196,7 +196,7 @@ def _check_device(place, what, device):
         return
     names = {CPU: "the processor", CUDA: f"cuda:{number}", CUDA_MANAGED: "CUDA's managed memory"}
     own = "" if device[0] == CPU else f" or of cuda:{device[1]}"
-    raise errors.UsageError(f"{what}: expected memory of the processor{own}, found that of "
+    raise errors.UsageError(f"{what}: expected memory of the processor{own}, found memory of "
                             f"{names.get(kind, f'device kind {kind} of DLPack')}")
 
 

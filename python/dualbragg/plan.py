@@ -127,8 +127,8 @@ class _Planned(Record):
     def _shared_values(self, amplitudes):
         """Return the number of the value for each entry of the plan's list, from Amplitudes."""
         if amplitudes.size != self._box:
-            raise errors.UsageError(f"amplitudes: expected those of a list of {self._box} structure factors, "
-                                    f"as the plan has, found {amplitudes.size}")
+            raise errors.UsageError(f"amplitudes: expected a list of {self._box} structure factors, as the plan has, "
+                                    f"found {amplitudes.size}")
         return ffi.from_buffer("uint32_t[]", amplitudes.value)
 
     def _made(self, out, destroy, plan=lambda made: made):

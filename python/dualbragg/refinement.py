@@ -693,7 +693,7 @@ def fit_many(context: Any, configuration: Configuration, progress: Any, notices:
              checkpoint: Path | None = None, resume: bool = False, scratch: Path | None = None) -> FitResult:
     """Refine the shots of a configuration."""
     if resume and checkpoint is None:
-        raise errors.UsageError("resume: expected checkpoint, the file to go on from, beside it")
+        raise errors.UsageError("resume: expected checkpoint, the file to continue from")
     shots = _list_of(context, configuration)
     source = ffi.new("db_fit_shot_source *", lib.db_fit_shot_list_source(shots))
     config = ffi.gc(ffi.new("db_fit_config *"), lib.db_fit_config_clear)
@@ -738,7 +738,7 @@ def _listed(images: Any, sections: dict[str, Any]) -> _Folder:
         file.writelines(lines)
     said = plain_section(sections.get("shots", {}), "shots")
     if "list" in said:
-        raise errors.UsageError("image: expected one image, or no shots.list, found a list of images beside it")
+        raise errors.UsageError("image: expected no list of images beside shots.list, found one")
     sections["shots"] = {**said, "list": listing}
     return folder
 
@@ -784,7 +784,7 @@ def fit(config: Path | Settings | dict[str, Any] | None = None, *, image: AnyIma
                                     f"{type(experiment).__name__}")
         wrong = set(plain_section(given.get("model", {}), "model")) - {"symmetry", "find_orientation"}
         if wrong:
-            raise errors.UsageError(f"model.{min(wrong)}: expected no such value beside experiment")
+            raise errors.UsageError(f"model.{min(wrong)}: expected only symmetry and find_orientation beside experiment")
     notices: list[str] = []
     with noticing(context, notices) as user:
         configuration = Configuration(context, config, given)

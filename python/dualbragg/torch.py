@@ -142,7 +142,7 @@ class Renderer(torch.nn.Module):
     def _joined(self, values):
         """Return values by name as one tensor."""
         if not isinstance(values, Mapping):
-            raise errors.UsageError(f"values: expected a tensor or a dictionary of them, found {type(values).__name__}")
+            raise errors.UsageError(f"values: expected a tensor or a dictionary of tensors, found {type(values).__name__}")
         if set(values) - set(self._names):
             raise errors.UsageError(f"values: {sorted(set(values) - set(self._names))[0]} is not among the parameters")
         if not self._names:

@@ -133,7 +133,8 @@ class RandomShots(Record):
                  labels: Iterable[str] = (), precision: str = "auto") -> None:
         kinds = [experiment] if isinstance(experiment, Experiment) else experiment
         if not isinstance(kinds, (list, tuple)) or not kinds or not all(isinstance(k, Experiment) for k in kinds):
-            raise errors.UsageError(f"experiment: expected an Experiment or a list of them, found {type(experiment).__name__}")
+            raise errors.UsageError("experiment: expected an Experiment or a list of Experiments, found "
+                                    f"{type(experiment).__name__}")
         self.kinds, self.count, self.seed = [k.copy() for k in kinds], integer(count, "count"), integer(seed, "seed", 64)
         self.crystals = _range_of(crystals, "crystals")
         if self.count < 1 or self.crystals[0] < 1 or self.seed < 0:

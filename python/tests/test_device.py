@@ -262,8 +262,8 @@ class Device(unittest.TestCase):
         own, plan = plans()
         room = plan.empty()
         cases = (
-            (Tensor(room, device=(2, 1)), "out: expected memory of the processor or of cuda:0, found that of cuda:1"),
-            (Tensor(room, device=(8, 0)), "found that of device kind 8 of DLPack"),
+            (Tensor(room, device=(2, 1)), "out: expected memory of the processor or of cuda:0, found memory of cuda:1"),
+            (Tensor(room, device=(8, 0)), "found memory of device kind 8 of DLPack"),
             (Tensor(plan.empty(2)), r"out: expected the shape \(17, 24\), found \(2, 17, 24\)"),
             (Tensor(room, strides=(1, 17)), "out: expected elements in C order"),
             (plans(numpy.float64)[1].empty(), "out: expected float32, found float64"),
@@ -272,7 +272,7 @@ class Device(unittest.TestCase):
         for value, message in cases:
             with self.assertRaisesRegex(dualbragg.UsageError, message):
                 plan.forward(value)
-        with self.assertRaisesRegex(dualbragg.UsageError, "out: expected memory of the processor, found that of cuda:0"):
+        with self.assertRaisesRegex(dualbragg.UsageError, "out: expected memory of the processor, found memory of cuda:0"):
             own.forward(Tensor(room))
         with self.assertRaisesRegex(dualbragg.UsageError, "share no memory"):
             plan.jvp(numpy.zeros(3), room, Tensor(room))

@@ -108,7 +108,7 @@ class Records(unittest.TestCase):
                 for other in others:
                     self.assertIs(type(other), type(record))
                     self.assertEqual(said(other), written)
-                with self.assertRaisesRegex(dualbragg.UsageError, "expected what to_dict has made"):
+                with self.assertRaisesRegex(dualbragg.UsageError, "expected a dictionary made by to_dict"):
                     type(record).from_dict({"unheard_of": 3})
 
     def test_they_can_be_looked_at(self):
@@ -188,7 +188,7 @@ class Refinements(unittest.TestCase):
         self.assertGreater(results[2].reflections["d_spacing"].min(), 4)
         for words, call in (("there is no key 'dmim'", lambda: Data.from_dict({"dmim": 3})),
                             ("data.dmin: expected a finite number", lambda: self.fit(data=Data(dmin=float("nan")))),
-                            ("model.cell: expected no such value beside experiment", lambda: self.fit(model=settings.Model(cell=3))),
+                            ("model.cell: expected only symmetry and find_orientation beside experiment", lambda: self.fit(model=settings.Model(cell=3))),
                             ("data.target", lambda: self.fit(data=Data(target="chi2")))):
             with self.assertRaisesRegex(dualbragg.UsageError, words):
                 call()
@@ -222,7 +222,7 @@ class Refinements(unittest.TestCase):
             joint = dualbragg.fit(image=names, refine=["misset_x"], intensity="joint", model=model,
                                   intensities=settings.Intensities(dmin=3, passes=0))
             self.assertIn("intensities", joint.document)
-            for words, given in (("no shots.list", dict(image=names, shots=dict(list="a.txt"))), ("found none", dict(image=[])),
+            for words, given in (("no list of images beside shots.list", dict(image=names, shots=dict(list="a.txt"))), ("found none", dict(image=[])),
                                  ("list of float", dict(image=[2.0])), ("quotes", dict(image=['a"b.img']))):
                 with self.assertRaisesRegex(dualbragg.UsageError, words):
                     dualbragg.fit(**given)

@@ -39,7 +39,7 @@ def _refuse(config, defaults, names):
         same = value is default or (not isinstance(value, torch.Tensor) and value == default)
         if not same:
             raise errors.UnsupportedError(f"{type(config).__name__}.{name}: expected {default!r}; the "
-                                          "keywords of dualbragg.Experiment can say more")
+                                          "keywords of dualbragg.Experiment allow more")
 
 
 class Simulator:
