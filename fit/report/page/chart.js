@@ -1,6 +1,6 @@
-// Pieces of the page: elements, downloads, tables that can be sorted, charts that can be pointed at, zoomed and saved.
+// Pieces of the page: elements, downloads, tables that sort, charts that show values, zoom and can be saved.
 
-// An element; attributes that are functions listen to events. Texts are never read as HTML.
+// An element. Attributes that are functions become listeners of events. Texts are never read as HTML.
 function make(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
@@ -28,12 +28,12 @@ function checkbox(label, checked, change) {
   return make('label', {}, input, ' ' + label);
 }
 
-// What a data element of the page holds.
+// The content of a data element of the page.
 const read = id => { const e = document.getElementById(id); return e ? JSON.parse(e.textContent) : null; };
 const fileName = path => path.split('/').pop();
 const note = (...text) => make('p', { class: 'note' }, ...text);
 
-// Light or dark: as the system has it, until the reader chooses.
+// Light or dark, as in the system, until the reader chooses.
 function theme() {
   const root = document.documentElement, system = matchMedia('(prefers-color-scheme: dark)');
   let chosen = null;
@@ -52,7 +52,7 @@ function theme() {
   return b;
 }
 
-// Where the data are saved: beside the page's own name.
+// Names of saved files begin with the name of the page.
 const baseName = () => (location.pathname.split('/').pop() || 'report').replace(/\.html?$/, '');
 function save(name, type, text) {
   const link = make('a', { href: URL.createObjectURL(new Blob([text], { type })), download: decodeURIComponent(baseName()) +
@@ -63,7 +63,7 @@ function save(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 const saveTable = (name, rows) => save(name + '.csv', 'text/csv', csvText(rows));
-// The picture with the colours that it has on the page.
+// Saves a picture with its colours on the page.
 function saveSvg(name, svg) {
   const copy = svg.cloneNode(true), from = [svg, ...svg.querySelectorAll('*')], to = [copy, ...copy.querySelectorAll('*')];
   const kept = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linejoin', 'opacity', 'font-size', 'font-family',
@@ -77,7 +77,7 @@ function saveSvg(name, svg) {
   save(name + '.svg', 'image/svg+xml', new XMLSerializer().serializeToString(copy));
 }
 
-// What is pointed at is told beside the pointer.
+// A tip beside the pointer.
 const tip = document.getElementById('tip');
 function tell(lines, x, y) {
   tip.replaceChildren(...lines.map(line => make('div', {}, line)));
@@ -91,8 +91,8 @@ const hush = () => { tip.style.display = 'none'; };
 // A column of numbers; show: its value => text or element.
 const numeric = (name, value, show = String, help) => ({ name, help, numeric: true, value, text: row => show(value(row)) });
 
-// A table. columns: { name, value: row => number or text, text: row => text or element, numeric, help }. Its heads sort;
-// `most` rows are shown until all are asked for. row: attributes of a row.
+// A table. columns: { name, value: row => number or text, text: row => text or element, numeric, help }. Its heads sort it.
+// It shows `most` rows, and has a button for all. row: attributes of a row.
 function table({ columns, rows, name, most = 1000, sorted = -1, row: attributes = () => ({}), caption }) {
   const body = make('tbody'), heads = [], state = { column: sorted, down: true, all: false };
   const order = () => {
@@ -130,10 +130,10 @@ function table({ columns, rows, name, most = 1000, sorted = -1, row: attributes 
     make('div', { class: 'tools' }, more, save));
 }
 
-// Charts that share a group tell their points together.
+// Charts of one group show the same point.
 const groups = {};
 
-// A chart. x, y: { label, log (may be switched), logarithmic (from the start), low, high, ticks };
+// A chart. x, y: { label, log (has a switch), logarithmic (at the start), low, high, ticks };
 // series: [{ name, kind: 'line', 'dots' or 'bars', points: [{ x, y, text, breaks }], class, click }];
 // bands: [{ from, to, name }]; levels: [{ y, name }]; band: [low, high] of y.
 function chart({ title, name, x, y, series, bands = [], levels = [], band, width = 560, height = 280, group, note }) {

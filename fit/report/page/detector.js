@@ -1,4 +1,4 @@
-// The detector map: misfit of its regions, and where spots lie off the model.
+// The detector map: misfit of its regions, and displacements of spots.
 function detectorMap(select) {
   if (many || !about || !data.regions.length) return;
   const [wide, high] = about.picture, side = Math.max(wide, high), far = 1.5,
@@ -103,7 +103,7 @@ function detectorMap(select) {
         'chi2', 'R', 'correlation'],
             ...data.regions.map(a => [a.panel, a.fast_start, a.slow_start, a.fast_count, a.slow_count, a.spots, ...a.shift,
               a.after.pixels, a.after.chi2_reduced, a.after.residual, a.after.correlation])]))), svg,
-    note(`Arrows that point the same way over a region tell of geometry or orientation that is off; arrows in all ` +
-        `directions, of noise and of spots shaped unlike the model's. ` +
-        `Orange: more than ${far} pixels. Double click to come closer.`));
+    note(`Arrows in one direction over a region show an error of geometry or orientation. Arrows in all directions show ` +
+        `noise, and spots with other shapes than the model's. ` +
+        `Orange: more than ${far} pixels. Double click to zoom in.`));
 }

@@ -1,11 +1,11 @@
-// The images: four views of the same place, drawn from the values in the page; and the gallery of shoeboxes.
+// The images: four views of one place, drawn from the values in the page; and the gallery of shoeboxes.
 
-// How a shoebox is marked.
+// Kind of a shoebox, which selects its mark.
 const boxKind = b => b.strong_pixels === 0 ? 'weak' : 2 * b.strong_explained >= b.strong_pixels ? 'found' : 'missed';
 const kindMeaning = { found: 'found', missed: 'most of its strong pixels are not explained', weak: 'no strong pixels' };
 const kindColour = { found: '#0b72c4', missed: '#d55e00', weak: '#8a94a1' };
 
-// Levels of half the size each: maxima of measured and model; sums of differences and of variances.
+// The next level, half as large: maxima of measured and model; sums of differences and of variances.
 function halved(from, sigma) {
   const f = Math.ceil(from.fast / 2), s = Math.ceil(from.slow / 2), n = f * s;
   const to = { fast: f, slow: s, measured: new Float32Array(n), model: new Float32Array(n), difference: new Float32Array(n),
@@ -31,7 +31,7 @@ function halved(from, sigma) {
   return to;
 }
 
-// about: where panels, boxes and resolutions are; boxes: shoeboxes of the result. Returns { element, select }.
+// about: places of panels, boxes and resolutions; boxes: shoeboxes of the result. Returns { element, select, resized }.
 async function imageViewer(about, boxes) {
   const [measured, model, sigma] = await Promise.all(['data-measured', 'data-model', 'data-sigma'].map(unpack));
   const { fast, slow, bin } = about.frames;
@@ -50,7 +50,7 @@ async function imageViewer(about, boxes) {
       (level.variance[i] > 0 ? level.difference[i] / Math.sqrt(level.variance[i]) : NaN)
         : (level.measured[i] - level.model[i]) / sigma[i]
   };
-  // Ends of the scales: of single pixels, and of the maxima that stand for many from far.
+  // Ends of the scales: for single pixels, and for the maxima of many pixels in the whole image.
   const overview = levels.find(l => l.fast <= 800) || levels[levels.length - 1];
   const median = quantile(overview.measured, 0.5), dark = quantile(measured, 0.05), low = quantile(overview.measured, 0.05);
   const most = Math.max(quantile(overview.measured, 0.995), low + Math.max(1, 6 * (median - low))), reach = 6;
@@ -133,11 +133,10 @@ async function imageViewer(about, boxes) {
       draw('circle', { cx: 11, cy: 6, r: 5, fill: 'none', stroke: kindColour[kind], 'stroke-width': 1.5,
         'stroke-dasharray': kind === 'missed' ? '3 2' : null })), meaning));
   const note = make('p', { class: 'note' },
-    zoomNote + 'Click a shoebox here, in the gallery or in a table for its numbers. From far, a screen pixel shows the ' +
-      'maximum of the pixels it stands for; ' +
-      'residuals show their sum. ' +
-      (bin > 1 ? `One pixel stands for the mean of ${bin} \u00d7 ${bin} of the detector. ` : ''), 'Shoeboxes: ', key,
-    ' Grey-blue: no trusted pixel. \u03c3: photons and readout noise; in shoeboxes also the model error.');
+    zoomNote + 'Click a shoebox here, in the gallery or in a table for its numbers. In a smaller image a screen pixel shows ' +
+      'the maximum of its pixels, in residuals their sum. ' +
+      (bin > 1 ? `A pixel shows the mean of ${bin} \u00d7 ${bin} pixels of the detector. ` : ''), 'Shoeboxes: ', key,
+    ' Grey-blue: no trusted pixel. \u03c3 includes photons and readout noise, in shoeboxes also the model error.');
   viewer.element.append(detail, note);
   return { element: viewer.element, select, resized: viewer.resized };
 }
@@ -157,7 +156,7 @@ const perPixel = b => b.pixels_used > 0 ? b.chi2 / b.pixels_used : NaN;
 const strength = b => b.intensity_esd > 0 ? b.intensity / b.intensity_esd : NaN;
 const offCentre = b => isNumber(b.centroid_offset[0]) ? Math.hypot(...b.centroid_offset) : NaN;
 
-// Measured, model, residual of each shoebox, in the order asked for.
+// Measured, model, residual of each shoebox, in the selected order.
 function gallery(about, boxes, pixels, select) {
   const keys = { chi2: ['\u03c7\u00b2 per pixel', perPixel], sigma: ['sigma Z', b => b.sigma_z],
     worst: ['farthest pixel', b => Math.abs(b.worst_z)],
@@ -208,7 +207,7 @@ function gallery(about, boxes, pixels, select) {
     told.textContent = `${Math.min(state.count, chosen.length)} of ${chosen.length}`;
     more.hidden = chosen.length <= state.count;
   }
-  const turn = button('\u2193', 'turn the order round',
+  const turn = button('\u2193', 'reverse the order',
     () => { state.up = !state.up; turn.textContent = state.up ? '\u2191' : '\u2193'; show(); });
   const tools = make('div', { class: 'tools' },
     choice('order by', Object.entries(keys).map(([k, [text]]) => [k, text]), k => { state.key = k; show(); }), turn,

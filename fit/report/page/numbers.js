@@ -1,9 +1,9 @@
-// Numbers of the report: formats, axes, histograms, packed images. No page is needed here.
+// Numbers of the report: formats, axes, histograms, packed images. Nothing here needs a page.
 
 const isNumber = v => typeof v === 'number' && Number.isFinite(v);
 const dash = '\u2013';
 
-// A number with so many significant digits, without an exponent where it is short; a dash where there is none.
+// A number with `count` significant digits, without an exponent if it is short; a dash if it is not finite.
 function digits(value, count = 4) {
   if (!isNumber(value)) return dash;
   const size = Math.abs(value);
@@ -15,19 +15,19 @@ const decimals = (value, count) => isNumber(value) ? value.toFixed(count).replac
 const signed = (value, count) => isNumber(value) ? (value < 0 ? '' : '+') + decimals(value, count) : dash;
 const percent = (value, count = 1) => isNumber(value) ? decimals(100 * value, count) + '\u202f%' : dash;
 
-// The part of the sorted values below which the fraction `part` lies; values that are no numbers do not count.
+// The value below which the fraction `part` of the values lies; NaN does not count.
 function quantile(values, part) {
   const sorted = Float64Array.from(values).filter(v => v === v).sort();
   return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] : NaN;
 }
 
-// 1, 2 or 5 times a power of ten, at least `least`.
+// The least of 1, 2 and 5 times powers of ten that is not below `least`.
 function roundStep(least) {
   const power = 10 ** Math.floor(Math.log10(least)), digit = least / power;
   return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
-// An axis: values from low to high stand at places from start to end.
+// An axis: values from low to high are at places from start to end.
 function axis(low, high, start, end, logarithmic = false) {
   const of = logarithmic ? Math.log10 : v => v, back = logarithmic ? v => 10 ** v : v => v;
   const a = of(low), b = of(high) === a ? a + 1 : of(high);
@@ -36,7 +36,7 @@ function axis(low, high, start, end, logarithmic = false) {
     value: p => back(a + (p - start) / (end - start) * (b - a)) };
 }
 
-// Limits with some room around the values; on a logarithmic axis those above 0 count.
+// Limits with some room around the values; on a logarithmic axis only values above 0 count.
 function limits(values, logarithmic, room = 0.06) {
   const good = values.filter(v => isNumber(v) && (!logarithmic || v > 0));
   if (!good.length) return logarithmic ? [0.1, 10] : [0, 1];
@@ -72,7 +72,7 @@ function ticks({ low, high, logarithmic }, wanted, leastStep = 0) {
   return list;
 }
 
-// Resolutions that an axis of 1/d^2 tells.
+// Round resolutions as ticks of an axis of 1/d^2.
 function resolutionTicks({ low, high, place }) {
   const round = [50, 20, 10, 7, 5, 4, 3.5, 3, 2.7, 2.5, 2.3, 2.2, 2.1, 2, 1.9, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1, 0.9,
     0.8];
@@ -85,7 +85,7 @@ function resolutionTicks({ low, high, place }) {
   });
 }
 
-// Counts of values in equal bins; the outermost ones hold all beyond.
+// Counts of values in equal bins; the outermost bins include all values beyond them.
 function histogram(values, low, high, bins) {
   const count = new Array(bins).fill(0);
   let total = 0;
@@ -111,7 +111,7 @@ function unpackBytes(bytes, { count, offset, unit, logarithmic, smooth }) {
   return values;
 }
 
-// Text of a table for spreadsheets: fields with commas, quotes or line ends in quotes; no field is taken for a formula.
+// Text of a table for spreadsheets: fields with commas, quotes or line ends are quoted, and no field looks like a formula.
 function csvText(rows) {
   const field = v => {
     if (typeof v === 'number') return Number.isFinite(v) ? String(v) : '';
@@ -145,14 +145,14 @@ function colourScale(name) {
 const cssColour = ([r, g, b]) => `rgb(${r},${g},${b})`;
 const isDark = ([r, g, b]) => 0.3 * r + 0.59 * g + 0.11 * b < 140;
 
-// The energy that goes with a wavelength; waves below 0.05 A are those of electrons.
+// The energy of photons with this wavelength; below 0.05 A, of electrons.
 function energyText(wavelength) {
   const momentum = 12.398419843 / wavelength, rest = 510.99895; // keV
   return wavelength < 0.05 ? 'electrons of ' + decimals(momentum ** 2 / (Math.hypot(momentum, rest) + rest), 1) + ' keV' :
       decimals(momentum, 4) + ' keV';
 }
 
-// 1/d^2 at a point of the picture, from values on a grid of n x n steps; nearly quadratic: three points each way.
+// 1/d^2 at a point of the picture, interpolated on a grid of n x n steps by three points along x and y: it is nearly quadratic.
 function onGrid(grid, n, x, y) {
   const weights = at => {
     const first = Math.min(n - 2, Math.max(0, Math.round(at) - 1)), t = at - first;
@@ -164,7 +164,7 @@ function onGrid(grid, n, x, y) {
   return sum;
 }
 
-// Lines along which the values of such a grid are `level`: pieces [x0, y0, x1, y1], in parts of the picture.
+// Lines on which the values of such a grid equal `level`: pieces [x0, y0, x1, y1], in fractions of the picture.
 function contour(grid, n, level) {
   const pieces = [];
   for (let y = 0; y < n; y++)

@@ -1,4 +1,4 @@
-// The report, of one image or of many shots: its parts in their order, drawn from the numbers in the page.
+// The report of one image or of many shots: its parts in their order, drawn from the numbers in the page.
 const data = read('data'), about = read('data-about'), many = !data.verdict;
 const main = document.getElementById('main'), contents = document.getElementById('contents');
 const parameters = data.parameters;
@@ -35,7 +35,7 @@ function head() {
     data.use ? make('p', { class: 'use' }, make('b', {}, data.use)) : null, make('p', {}, data.reason), make('p', {}, facts + ' \u00b7 dualbragg ' + data.provenance.version));
 }
 
-// ---- What was found, on top.
+// ---- Results on top of the page.
 const refinedText = (name, value, count) => {
   const p = parameters.find(q => q.name === name);
   return p ? p.text : decimals(value, count);
@@ -77,29 +77,29 @@ function cards() {
   if (many) {
     const shared = own.slice(0, 4).map(p => card(p.name, null,
       [p.text, make('span', { class: 'unit' }, ' ' + unitText(p.unit))], p.meaning));
-    return [card('Shots in use', null, `${data.used} of ${data.shots.length}`, 'the others are excluded, with the reason'),
+    return [card('Shots in use', null, `${data.used} of ${data.shots.length}`, 'the others are excluded, for the listed reason'),
       card('\u03c7\u00b2 per degree of freedom', decimals(data.chi2_reduced[0], 3), decimals(data.chi2_reduced[1], 3),
         'all shots; 1 if model and noise are right'),
-      ...(isNumber(data.light_part) ? [card('Spots as bright in the model', null, percent(data.light_part),
-        'within a factor of 1.5; intensities may be used from 67 % on')] : []), ...shared];
+      ...(isNumber(data.light_part) ? [card('Spots with the right brightness', null, percent(data.light_part),
+        'in the model, within a factor of 1.5; intensities may be used from 67 % on')] : []), ...shared];
   }
   const { before: b, after: a } = data.statistics;
   return [card('\u03c7\u00b2 per degree of freedom', decimals(b.chi2_reduced, 3), decimals(a.chi2_reduced, 3),
     '1 if model and noise are right'),
     card('Strong pixels explained', percent(b.strong_explained), percent(a.strong_explained),
-      'where the model has half to twice what the image has'),
+      'model has half to twice the measured counts above background'),
     card('Correlation', decimals(b.correlation, 3), decimals(a.correlation, 3),
       'model with measured, background removed'),
     card('Spot position error', decimals(b.centroid_rms, 2) + '\u202fpx', decimals(a.centroid_rms, 2) + '\u202fpx',
       'observed minus model centroid, rms')];
 }
-// Where the model had no cell.
+// The cell that was found, if the configuration had none.
 function foundCell() {
   const c = data.found_cell;
   if (!c) return;
   section('found-cell', 'The cell was found', 'found cell',
-    note(`${c.indexed} of ${c.spots} spots are near nodes of the lattice, where chance would bring ${digits(c.by_chance, 2)}. ` +
-        (c.images > 1 ? `${c.agreeing} of the ${c.images} images that were searched have it. ` : '') +
+    note(`${c.indexed} of ${c.spots} spots are near nodes of the lattice; by chance ${digits(c.by_chance, 2)} would be. ` +
+        (c.images > 1 ? `${c.agreeing} of the ${c.images} searched images have this cell. ` : '') +
         `Reduced cell: ${c.reduced.map(v => digits(v, 5)).join(' ')}`),
     table({ name: 'lattices', rows: c.lattices, columns: [
       { name: 'lattice', value: l => l.symbol },
@@ -107,7 +107,7 @@ function foundCell() {
       numeric('changed (%)', l => l.strain, v => decimals(100 * v, 1)),
       numeric('spots', l => l.indexed),
       numeric('misfit', l => l.misfit, v => decimals(v, 2)),
-      { name: '', value: l => l === c.lattices[c.chosen] ? 'taken' : l.fits ? 'may be' : 'is not' }] }));
+      { name: '', value: l => l === c.lattices[c.chosen] ? 'chosen' : l.fits ? 'possible' : 'no' }] }));
 }
 function warnings() {
   if (!data.warnings || !data.warnings.length) return;
@@ -117,11 +117,12 @@ function warnings() {
 }
 function verdict() {
   if (many) return;
-  const v = data.verdict, light = { meaning: 'part of the spots as bright in the model, within 1.5 (for intensities)',
-    found: v.light_part, least: 2 / 3, most: null, passed: v.intensities_usable };
+  const v = data.verdict,
+      light = { meaning: 'part of the spots with the right brightness in the model, within 1.5 (for intensities)',
+        found: v.light_part, least: 2 / 3, most: null, passed: v.intensities_usable };
   const asked = [...v.tests, light].filter(t => t.found !== null);
-  section('verdict', 'May it be used?', 'verdict',
-    make('p', {}, `Judged by ${v.spots} spots that were found without a model, ${v.at} of them at reflections. `,
+  section('verdict', 'May the model be used?', 'verdict',
+    make('p', {}, `The tests use ${v.spots} spots that were found without a model, ${v.at} of them at reflections. `,
       v.reason ? make('b', { class: 'bad' }, v.reason) : null),
     table({ name: 'verdict', rows: asked, columns: [
       { name: 'test', value: t => t.meaning || t.name },
@@ -134,7 +135,7 @@ function verdict() {
 }
 
 // ---- Parameters.
-// Where the value lies between its bounds, as a mark on a line.
+// The place of a value between its bounds, as a mark on a line.
 function boundsMark(p) {
   if (p.follows) return 'follows ' + p.follows;
   const bad = p.at_bound !== 'no' ? make('b', { class: 'bad' }, ' at bound') : '';
@@ -158,9 +159,9 @@ function parameterTable() {
     numeric('start', p => p.start, v => digits(v, 7)),
     { name: 'refined', numeric: true, value: p => p.refined, text: p => make('b', {}, p.text) },
     { name: 'error by noise', help: 'from the variances of the pixels alone', ...error('error_unscaled') },
-    { name: 'by misfit', help: 'that times the root of \u03c7\u00b2 per degree of freedom where it exceeds 1',
+    { name: 'by misfit', help: 'error by noise times the root of \u03c7\u00b2 per degree of freedom, if it exceeds 1',
           ...error('error_scaled') },
-    { name: 'by ' + by, help: `from how much single ${by}${many ? '' : ', or regions of the detector,'} disagree`, ...error('error_robust') },
+    { name: 'by ' + by, help: `from the scatter between ${by}${many ? '' : ', or between regions of the detector'}`, ...error('error_robust') },
     { name: 'change', numeric: true, value: p => p.refined - p.start, text: p => (p.refined < p.start ? '' : '+') +
         digits(p.refined - p.start, 3) },
     { name: 'unit', value: p => unitText(p.unit) },
@@ -170,28 +171,27 @@ function parameterTable() {
   columns.push({ name: 'meaning', value: p => p.meaning, class: 'meaning' });
   section('parameters', many ? 'Shared by all shots' : 'Parameters', many ? 'shared' : 'parameters',
     table({ name: 'parameters', rows: parameters, columns }),
-    note('Refined values have their standard errors in units of the last digit. Errors by noise follow from the variances of ' +
-        'the pixels alone; by misfit: these ' +
-        `times the root of \u03c7\u00b2 per degree of freedom${isNumber(scale) ? ` (${decimals(scale, 2)})` : ''} where it ` +
-        `exceeds 1; by ${by}: from how much single ` +
-        `${many ? 'shots, or their shoeboxes,' : 'shoeboxes, or regions of the detector,'} pull the parameter in different directions. The larger of the ` +
-        `last two is quoted. ` +
-        'None knows of errors that all share.'));
+    note('Refined values have standard errors in units of the last digit. Errors by noise follow from the variances of the ' +
+        'pixels alone. Errors by misfit are errors by noise ' +
+        `times the root of \u03c7\u00b2 per degree of freedom${isNumber(scale) ? ` (${decimals(scale, 2)})` : ''}, if it ` +
+        `exceeds 1. Errors by ${by} follow from the scatter between ` +
+        `${many ? 'shots, or between their shoeboxes' : 'shoeboxes, or between regions of the detector'}. The value has the ` +
+        'larger error by misfit or ' + by + '. No error includes faults that all data share.'));
 }
 function directions() {
   const rows = data.directions.slice(0, 8);
   const text = d => parameters.map((p, i) => Math.abs(d.component[i]) >= 0.2 && d.change[i] !== null
         ? `${p.name}\u00a0${d.change[i] < 0 ? '' : '+'}${digits(d.change[i], 2)}\u202f${unitText(p.unit)}` :
       '').filter(t => t).join(', ') || 'any change';
-  section('directions', 'What the data determine least', 'determined?',
+  section('directions', 'Worst determined combinations', 'determined?',
     rows.length ? [table({ name: 'directions', rows, columns: [
       numeric('condition', d => d.condition, v => v === null ? make('b', { class: 'bad' }, 'not determined') : digits(v, 3)),
       { name: 'combination of parameters', value: d => d.text },
       { name: 'raises \u03c7\u00b2 by only 1', value: text, class: 'meaning' }] }),
-      note('Eigenvectors of the normal matrix, each parameter counted in units of the error it would have if it alone were ' +
-          'refined. Condition is the largest ' +
+      note('Eigenvectors of the normal matrix. The unit of each parameter is its error if it alone were refined. Condition ' +
+          'is the largest ' +
           'eigenvalue over this one: 1 to 100 is harmless; above 10 000, fix one of the parameters, tie them, or add data ' +
-          'that tell them apart.')] : null);
+          'that distinguish them.')] : null);
 }
 function correlation() {
   const at = parameters.map((p, i) => i).filter(i => parameters[i].error !== null);
@@ -222,7 +222,7 @@ function correlation() {
       () => saveTable('correlation', [['', ...names], ...data.correlation.map((row, i) => [names[i], ...row])]))));
 }
 
-// ---- Where the model is right, and where not.
+// ---- Goodness of fit by resolution, and residuals.
 function resolution() {
   if (many || !data.shells.length) return;
   const one = (key, title, options) => {
@@ -239,10 +239,10 @@ function resolution() {
   section('resolution', 'By resolution', 'resolution',
     make('div', { class: 'three' }, one('chi2_reduced', '\u03c7\u00b2 per degree of freedom', { logarithmic: true }),
       one('residual', 'R of the pixels', { low: 0 }), one('correlation', 'Correlation', { low: 0 })),
-    note('Shells hold equal numbers of pixels; orange: what noise alone gives. R is \u03a3|measured \u2212 model| / ' +
-        '\u03a3|measured \u2212 background|, correlation is that of ' +
-        'model and measured without background; both are about pixels, noise included, and do not compare with those of ' +
-        'merged intensities.'));
+    note('Shells have equal numbers of pixels. Orange: noise alone. R is \u03a3|measured \u2212 model| / ' +
+        '\u03a3|measured \u2212 background|. Correlation is between ' +
+        'model and measured without background. R and correlation of pixels include noise, so do not compare them with ' +
+        'values of merged intensities.'));
 }
 function residuals(pixels, select) {
   if (many || !data.shoeboxes.length) return;
@@ -260,8 +260,8 @@ function residuals(pixels, select) {
       y: { label: 'pixels', log: true, logarithmic: true },
       series: [{ name: 'pixels', kind: 'bars', class: 's0', points: bars },
         { name: 'noise alone', class: 'expected', silent: true, points: normal }] }),
-      note('The outermost bars hold all beyond. Wide wings are misfit or outliers; a histogram narrower than the curve means ' +
-          'overestimated noise.')));
+      note('The outermost bars include all pixels beyond them. Wide wings show misfit or outliers; a histogram narrower than ' +
+          'the curve shows overestimated noise.')));
   }
   const outliers = data.shoeboxes.filter(b => b.outlier).length, rows = data.shoeboxes.map((b, index) => ({ ...b, index }));
   const pick = b => ({ class: 'pick', 'data-box': b.index, tabindex: 0, role: 'button', click: () => select(b.index),
@@ -280,10 +280,10 @@ function residuals(pixels, select) {
         numeric('pixels', b => b.pixels_used)] })];
   if (data.distrusted.count) {
     const n = data.distrusted.count;
-    list.push(make('h3', { id: 'distrusted' }, 'Single pixels that hardly count'),
-      note(`${n} pixel${n === 1 ? '' : 's'} in use ${n === 1 ? 'is' : 'are'} more than 5\u03c3 off the model, where the ` +
-          `target trusts ` +
-          'a pixel little: zingers, hot pixels, foreign spots; trust is the weight left to it. The least trusted first.'),
+    list.push(make('h3', { id: 'distrusted' }, 'Pixels with little weight'),
+      note(`${n} pixel${n === 1 ? '' : 's'} in use ${n === 1 ? 'differs' : 'differ'} by more than 5\u03c3 from the model. ` +
+          'The target gives such pixels little weight (trust): zingers, hot pixels, spots of other crystals. The list begins ' +
+          'with the least trust.'),
       table({ name: 'distrusted', rows: data.distrusted.pixels, most: 20,
         columns: [numeric('panel', p => p.panel), numeric('fast', p => p.fast), numeric('slow', p => p.slow),
           numeric('counts', p => p.counts, v => digits(v, 6)),
@@ -294,7 +294,7 @@ function residuals(pixels, select) {
   section('outliers', 'Residuals and outliers', 'outliers', make('div', { class: 'columns' }, parts, make('div', {}, list)));
 }
 
-// ---- The way there.
+// ---- Stages and evaluations.
 const stages = [];
 data.history.forEach((h, i) => {
   const last = stages[stages.length - 1];
@@ -314,8 +314,7 @@ function convergence() {
       y: { label: '\u03c7\u00b2 per degree of freedom', log: true,
         logarithmic: limits(points.map(p => p.y), true)[1] > 20 * limits(points.map(p => p.y), true)[0] },
       series: [{ dots: points.length < 200, points }] }),
-    note('Stages differ in the data they use and in the width of the model\u2019s spots, so that the target jumps between ' +
-        'them.'),
+    note('The target jumps between stages, because stages differ in their data and in the width of the model\u2019s spots.'),
     table({ name: 'stages', rows: stages,
       columns: [{ name: 'stage', value: s => s.settings.name || s.stage },
         numeric('evaluations', s => s.to - s.from + 1),
@@ -354,13 +353,12 @@ function starts() {
   const place = new Map(data.starts.map((s, i) => [s, i + 1])),
       turn = k => numeric('xyz'[k] + ' (\u00b0)', s => s.turn[k], v => decimals(v, 3));
   section('starts', 'Starts', 'starts',
-    note(`${data.starts.length} orientations around the given one. The first stage ran from each, cut short; those that ` +
-        `explained most went through all stages, until one ` +
-        'explained half of the strong pixels.'),
+    note(`${data.starts.length} orientations around the given one. A shortened first stage ran from each. The starts that ` +
+        'explained most strong pixels then went through all stages, until one explained half of them.'),
     table({ name: 'starts', rows: data.starts, most: 12,
       columns: [numeric('place', s => place.get(s)), numeric('number', s => s.number), turn(0), turn(1), turn(2),
         numeric('explained after the first stage', s => s.explained, v => percent(v)),
-        numeric('after all', s => s.refined_explained, v => v === null ? '' : percent(v)),
+        numeric('after all stages', s => s.refined_explained, v => v === null ? '' : percent(v)),
         { name: '', value: s => [s.number === 0 ? 'the given one' : '',
           s.chosen ? 'chosen' : ''].filter(t => t).join(', ') }] }));
 }
@@ -389,11 +387,11 @@ function provenance() {
     make('table', {}, make('tbody', {},
       facts.filter(f => f[1]).map(([key, value]) => make('tr', {}, make('th', { scope: 'row' }, key),
         make('td', {}, make('code', {}, value)))))),
-    about && about.configuration ? make('details', {}, make('summary', {}, 'Configuration as it was used'),
+    about && about.configuration ? make('details', {}, make('summary', {}, 'Configuration in use'),
       make('pre', {}, about.configuration)) : null);
 }
 
-// Shoeboxes with where their pixels begin in the packed lists.
+// Pixels of all shoeboxes; each shoebox gets the offset of its pixels in these lists.
 async function boxPixels() {
   if (many || !supportsPacked || !document.getElementById('data-box-measured')) return null;
   const [measured, model, sigma] = await Promise.all(['data-box-measured', 'data-box-model', 'data-box-sigma'].map(unpack));
@@ -427,8 +425,8 @@ async function page() {
     viewer.resized();
   } else if (!many)
   section('images', 'Images', 'images',
-    note(supportsPacked ? 'This build of dualbragg has no PNG and zlib libraries: there are no images.' :
-        'This browser cannot unpack images: a newer one shows them.'));
+    note(supportsPacked ? 'This build of dualbragg has no PNG and zlib libraries, so the report has no images.' :
+        'This browser cannot unpack images; a newer browser can.'));
   parameterTable();
   directions();
   correlation();
@@ -436,7 +434,7 @@ async function page() {
   detectorMap(select);
   residuals(pixels, select);
   if (!many && data.shoeboxes.length) section('shoeboxes', 'Shoeboxes', 'shoeboxes',
-    note('Measured, model, residual from \u22125 to 5 \u03c3. A click shows the shoebox in the images above.'),
+    note('Measured, model, and residual from \u22125 to 5 \u03c3. A click shows the shoebox in the images above.'),
     gallery(about, data.shoeboxes, pixels, select));
   starts();
   amplitudeTables();
@@ -446,7 +444,7 @@ async function page() {
   statistics();
   provenance();
   const wanted = location.hash &&
-      document.getElementById(location.hash.slice(1)); // which was not there when the page was opened
+      document.getElementById(location.hash.slice(1)); // the browser looked for it before the script made it
   if (wanted) wanted.scrollIntoView({ behavior: 'instant' });
   document.documentElement.dataset.ready = 'yes';
 }

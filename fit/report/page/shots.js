@@ -1,6 +1,6 @@
-// What the report of many shots has beyond that of one image.
+// Parts of the report that only many shots have.
 
-// Of many shots: what they share, the median of what each has for itself, else where all start.
+// The model of many shots: shared values, medians of the shots' own values, else values of the start.
 function sharedModel() {
   const m = data.model, local = name => {
     const i = data.local.indexOf(name), values = i < 0 ? [] : data.shots.filter(s => s.used).map(s => s.refined[i]);
@@ -26,11 +26,11 @@ function excluded() {
   section('excluded', `${rows.length} of ${data.shots.length} shots were excluded`, 'excluded',
     table({ name: 'excluded_shots', rows, most: 20,
       columns: [{ name: 'shot', value: s => s.name }, { name: 'reason', value: s => s.reason }] }),
-    note('Look at the first of each kind: dualbragg fit with that image alone writes a report of its own.'))
+    note('To find the cause, refine one excluded image alone with dualbragg fit, and read its report.'))
       .classList.add('warnings');
 }
 
-// Intensities that all shots share: how good they are, by resolution.
+// Intensities that all shots share: their quality by resolution.
 function amplitudeTables() {
   const a = data.intensities;
   if (!a) return;
@@ -44,7 +44,7 @@ function amplitudeTables() {
       numeric(name, s => s[key], v => decimals(v, count), help);
   const o = a.overall, reference = o.reference_count > 0;
   section('intensities', `Intensities of ${o.measured} of ${o.possible} reflections to ${decimals(a.d_min, 2)} \u00c5, ` +
-      `${a.space_group}${a.anomalous ? ', Bijvoet mates apart' : ''}`, 'intensities',
+      `${a.space_group}${a.anomalous ? ', Bijvoet mates separate' : ''}`, 'intensities',
     make('div', { class: 'three' },
       plot('Correlation of two halves of the shots', 'CC', 'cc_half', [line('CC\u00bd', 'cc_half', 3),
         line('CC of Bijvoet differences', 'cc_anomalous', 3),
@@ -59,15 +59,15 @@ function amplitudeTables() {
       column('CC\u00bd', 'cc_half', 3, 'of the intensities of two halves of the shots'),
       column('CC*', 'cc_star', 3, 'estimate of the correlation with the truth'), column('R_split', 'r_split', 3),
       column('CC_ano', 'cc_anomalous', 3, 'of Bijvoet differences of two halves'),
-      column('wCC\u00bd', 'cc_half_weighted', 3, 'CC\u00bd, uncertain reflections counting little'),
-      column('wCC_ano', 'cc_anomalous_weighted', 3, 'CC_ano, likewise'),
+      column('wCC\u00bd', 'cc_half_weighted', 3, 'CC\u00bd, in which uncertain reflections count little'),
+      column('wCC_ano', 'cc_anomalous_weighted', 3, 'CC_ano, in which uncertain reflections count little'),
       ...(reference ? [column('CC_ref', 'cc_reference', 3, 'of the intensities with the reference'),
-        column('R_ref', 'r_reference', 3, 'of intensities, after scale and B of the reference'),
-        column('CC_ano_ref', 'cc_anomalous_reference', 3, 'of Bijvoet differences with those of the reference')] : [])] }),
+        column('R_ref', 'r_reference', 3, 'of the intensities against the reference, after its scale and B factor'),
+        column('CC_ano_ref', 'cc_anomalous_reference', 3, 'of Bijvoet differences with the reference')] : [])] }),
     a.indexing ? note(`Indexing: ${a.indexing}.`) : '',
     a.crystals ? note(`Crystals: ${a.crystals}.`) : '',
-    note('Bijvoet mates count as one reflection in the columns measured, complete and multiplicity, else apart. A dash ' +
-        'stands for what is not defined.'));
+    note('Bijvoet mates count as one reflection in the columns measured, complete and multiplicity, and separately in ' +
+        'the others. A dash: not defined.'));
 }
 
 function shotCharts() {
@@ -101,11 +101,11 @@ function shotCharts() {
   shown();
   const pickers = quantities.map((q, i) => [i, q[0]]), second = choice('up', pickers, i => { pair[1] = +i; shown(); });
   second.querySelector('select').value = pair[1];
-  section('spreads', 'Each shot\u2019s own', 'spreads',
+  section('spreads', 'Values of each shot', 'spreads',
     make('div', { class: 'three' }, quantities.slice(0, -1).map(spread)));
   section('compare', 'Shots compared', 'compare',
     make('div', { class: 'tools' }, choice('to the right', pickers, i => { pair[0] = +i; shown(); }), second), compare,
-    note('Each dot is a shot; point at it for its name, click it to find it in the table.'));
+    note('Each dot is a shot. Point at a dot for the shot\u2019s name; click it to find the shot in the table.'));
 }
 function findShot(shot) {
   const row = document.querySelector(`tr[data-shot="${data.shots.indexOf(shot)}"]`);
@@ -124,7 +124,7 @@ function shotTable() {
         { name: 'image', value: s => s.name, text: s => make('span', { title: s.name }, fileName(s.name)) },
         numeric('boxes', s => s.shoeboxes), pair('\u03c7\u00b2/dof at start', 'chi2_reduced', 0, 3),
         pair('refined', 'chi2_reduced', 1, 3),
-        pair('spots off at start (px)', 'centroid_rms', 0, 2), pair('spots off (px)', 'centroid_rms', 1, 2),
+        pair('position error at start (px)', 'centroid_rms', 0, 2), pair('position error (px)', 'centroid_rms', 1, 2),
         pair('correlation', 'correlation', 1, 3),
         ...(data.shots.some(s => isNumber(s.light_explained)) ? [{ name: 'light explained', numeric: true,
           value: s => s.light_explained, text: s => decimals(s.light_explained, 2) }] : []),
@@ -133,6 +133,6 @@ function shotTable() {
                   text: s => make('span', {}, s.text[i],
                     s.at_bound[i] !== 'no' ? make('b', { class: 'bad', title: 'at its ' + s.at_bound[i] + ' bound' },
                       ' |') : '') }))] }),
-    note('Values with standard errors in units of the last digit; errors of the shared parameters are in them. A bar ' +
+    note('Values have standard errors in units of the last digit, which include errors of the shared parameters. A bar ' +
         'marks a value at its bound.'));
 }

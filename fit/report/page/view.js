@@ -1,7 +1,7 @@
-// dualbragg view: one measured image, with what was found and predicted on it.
+// dualbragg view: one measured image, with observed and predicted spots.
 const about = read('data-about');
 
-// Half the size: the largest trusted value; what is not trusted where nothing else is, overloads always.
+// The image at half the size: the largest trusted value. Without a trusted pixel, and for overloads, the kind of the pixel.
 function halvedImage(from) {
   const f = Math.ceil(from.fast / 2), s = Math.ceil(from.slow / 2), n = f * s;
   const to = { fast: f, slow: s, value: new Float32Array(n), kind: new Uint8Array(n) };
@@ -104,8 +104,8 @@ async function page() {
     make('p', {}, about.facts.join(' \u00b7 '), ' \u00b7 dualbragg ' + about.version));
   const main = document.getElementById('main');
   if (!supportsPacked || !document.getElementById('data-values')) {
-    main.append(note(supportsPacked ? 'This build of dualbragg has no zlib: there is no image.' :
-      'This browser cannot unpack images: a newer one shows them.'));
+    main.append(note(supportsPacked ? 'This build of dualbragg has no zlib, so the page has no image.' :
+      'This browser cannot unpack images; a newer browser can.'));
   } else {
     const viewer = await imageOfView();
     const key = Object.entries(notTrusted).map(([name, rgb]) => make('span', { class: 'entry' },
@@ -113,9 +113,9 @@ async function page() {
         draw('rect', { x: 4, y: 0, width: 12, height: 12, fill: cssColour(rgb) })),
       { gap: 'gap or no value', bad: 'bad', overload: 'overloaded' }[name]));
     main.append(make('section', { id: 'images' }, viewer.element, note(zoomNote,
-      'From far, a screen pixel shows the maximum of the pixels it stands for. ',
-      about.frames.bin > 1 ? `One pixel stands for ${about.frames.bin} \u00d7 ${about.frames.bin} of the detector. ` : '',
-      'Circles: observed spots; squares: predicted ones. Pixels that are not trusted: ', key)));
+      'In a smaller image a screen pixel shows the maximum of its pixels. ',
+      about.frames.bin > 1 ? `A pixel shows ${about.frames.bin} \u00d7 ${about.frames.bin} pixels of the detector. ` : '',
+      'Circles: observed spots; squares: predicted spots. Untrusted pixels: ', key)));
     if (about.notes.length) main.append(make('section', { class: 'warnings' }, make('h2', {}, 'Not known'),
       make('ul', {}, about.notes.map(text => make('li', {}, text)))));
     viewer.resized();

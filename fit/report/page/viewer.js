@@ -1,4 +1,4 @@
-// One or several images of the same place, to be zoomed, moved and read: what the report and dualbragg view share.
+// Viewer for one or several images of one place, for the report and dualbragg view: zooms, moves, shows values of pixels.
 
 const supportsPacked = typeof DecompressionStream !== 'undefined';
 async function unpack(id) {
@@ -11,8 +11,7 @@ async function unpack(id) {
     smooth: +set.smooth });
 }
 
-// Colours as numbers that ImageData takes: 256 steps, then those of pixels that are not trusted: none at all or a gap,
-// bad, overloaded.
+// Colours as numbers for ImageData: 256 steps, then the colours of untrusted pixels: gap or no pixel, bad, overloaded.
 const notTrusted = { gap: [198, 216, 235], bad: [214, 39, 140], overload: [255, 170, 0] };
 function colourTable(name) {
   const scale = colourScale(name), bytes = new Uint8Array(4 * 259), special = Object.values(notTrusted);
@@ -27,11 +26,11 @@ const colourIndex = (value, low, high) => {
 };
 
 // about: frames { fast, slow, bin }, panels, and resolution (or none): 1/d^2 on grids over parts of the picture.
-// levels: the images, and the same in half the size, and so on; each { fast, slow, ... }.
-// views: { kind, title, unit, value(level, index), ends(scale): values at the ends of the colours, colours(): the name of
-// their table, index(level, index, low, high): the entry of the table, if it is another one than that of the value }.
-// hooks: marks(c) draws over a view, tell(fast, slow) says what is at a pixel, click(fast, slow) takes a click;
-// buttons: tools after those for zooming; and note: an element below.
+// levels: the images in full size, in half the size, and so on; each { fast, slow, ... }.
+// views: { kind, title, unit, value(level, index), ends(scale): values at the ends of the colours, colours(): name of the
+// table of colours, index(level, index, low, high): entry of the table, if it does not follow from the value }.
+// hooks: marks(c) draws over a view, tell(fast, slow) returns a text about a pixel, click(fast, slow) takes a click,
+// buttons(redraw) returns tools after those for zooming.
 function zoomViewer(about, levels, views, hooks) {
   const { fast, slow, bin } = about.frames;
   const shown = { fast: fast / 2, slow: slow / 2, scale: 0, rings: false, selected: -1, at: null };
@@ -106,7 +105,7 @@ function zoomViewer(about, levels, views, hooks) {
     context.strokeStyle = isBright(c) ? '#eee' : '#111'; context.lineWidth = dpr;
     context.strokeRect(x - half, y - half, 2 * half, 2 * half);
   }
-  // From close by, the numbers themselves.
+  // Writes the values of the pixels, if they are large enough.
   function numbers(c) {
     const { context, canvas, view } = c, halfWide = canvas.width / 2 / shown.scale, halfHigh = canvas.height / 2 / shown.scale;
     const [from, to] = view.ends(shown.scale), scale = colourScale(view.colours());
@@ -142,7 +141,7 @@ function zoomViewer(about, levels, views, hooks) {
     redraw();
   }
   function showAll() { shown.fast = fast / 2; shown.slow = slow / 2; shown.scale = wholeScale(); redraw(); }
-  // Shows a rectangle with something around it.
+  // Shows a rectangle with its surroundings.
   function come(f, s, width, height) {
     shown.fast = f + width / 2; shown.slow = s + height / 2;
     shown.scale = Math.min(canvases[0].canvas.width, canvases[0].canvas.height) / (1.6 * Math.max(width, height));
@@ -161,7 +160,7 @@ function zoomViewer(about, levels, views, hooks) {
     }
     return 'between panels';
   }
-  // Where a pixel is, with its resolution.
+  // Text of a pixel's place and resolution.
   function pixelText(f, s) {
     const centre = about.panels.length > 1 ? 0.5 : 0;
     const square = about.resolution ? squareAt(about, f + 0.5, s + 0.5) : NaN;
@@ -231,7 +230,7 @@ function zoomViewer(about, levels, views, hooks) {
     button('1:1', 'one screen pixel per pixel', () => { shown.scale = ratio(); redraw(); }),
     hooks.buttons(redraw),
     rings.length ? checkbox('resolution rings', shown.rings, is => { shown.rings = is; redraw(); }) : null,
-    button('PNG', views.length > 1 ? 'save the views as PNG' : 'save what is shown as PNG',
+    button('PNG', views.length > 1 ? 'save the views as PNG' : 'save the view as PNG',
       () => canvases.forEach(c => c.canvas.toBlob(blob => save(c.kind + '.png', 'image/png', blob)))));
   let width = 0;
   function resized() {
@@ -260,9 +259,9 @@ function factorSlider(text, set) {
 }
 const colourChoice = change => choice('colours', [['grey', 'grey'], ['inverted', 'inverted'], ['heat', 'heat']], change);
 const zoomNote = 'Scroll or pinch over an image to zoom (after a click into it, or with Ctrl), drag to move, double click to ' +
-    'come closer. ';
+    'zoom in. ';
 
-// 1/d^2 at a point of the view; NaN: beside all parts.
+// 1/d^2 at a point of the view; NaN outside all parts of the picture.
 const firstOf = ({ frames }) => frames.first || [0, 0];
 function squareAt(about, x, y) {
   const { bin } = about.frames, [x0, y0] = firstOf(about), px = x * bin + x0, py = y * bin + y0;
@@ -273,7 +272,7 @@ function squareAt(about, x, y) {
   return NaN;
 }
 
-// Rings of round resolutions that the picture crosses, part by part, in pixels of the view.
+// Rings of round resolutions in the picture, part by part, in pixels of the view.
 function ringLines(about) {
   const { bin } = about.frames, [x0, y0] = firstOf(about);
   const parts = about.resolution.map(({ place: [cx, cy, ux, uy, vx, vy], steps, values }) => {
