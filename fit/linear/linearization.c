@@ -41,7 +41,7 @@ db_linearization db_linearization_in(size_t count, size_t local, size_t shared, 
     return s;
 }
 
-/* Places of the quantities that move a box. */
+/* Are the places of the quantities that move a box in range? */
 static int has_sound_places(const db_linearization *s, size_t b, size_t meets) {
     size_t met = 0;
     int sound = s->moved[b] <= s->most;
@@ -60,7 +60,7 @@ int db_linearization_is_sound(const db_linearization *s, size_t reflections, siz
     return sound;
 }
 
-/* A box at a point: changes of what it depends on. */
+/* Changes at a point of everything that a box depends on. */
 typedef struct change {
     double x;        /* of its intensity */
     const double *z; /* [local + shared] of all quantities */
@@ -91,7 +91,7 @@ size_t db_linearization_room(const db_linearization *s) {
     return all * (all + 3) + s->most;
 }
 
-/* Half the slope of a box by the quantities that move it, and its loss. */
+/* Half the slope of a box's loss by the quantities that move it; returns its loss. */
 static double slopes_at(const db_linearization *s, size_t b, const change *c, double *slope) {
     const uint16_t *const place = s->place + b * s->most;
     const float *const mixed = s->mixed + b * s->most;
@@ -146,7 +146,8 @@ static double add_priors(const db_linearization *s, const db_linearization_point
     return loss;
 }
 
-/* What a box has in common with the quantities that move it. mixed: [local] zeros, as afterwards. */
+/* Mixed derivatives of a box by its intensity and the quantities that move it. mixed: [local], zeros before and
+ * after. */
 static void add_mixed(const db_linearization *s, size_t b, double *mixed, double *room,
                       db_reduced_equations *r) {
     const uint16_t *const place = s->place + b * s->most;
@@ -185,7 +186,7 @@ void db_linearization_reduce(const db_linearization *s, const db_linearization_p
         r->curvature[b] = (float)(trust * (double)s->curvature[b]);
     }
     *r->loss += add_priors(s, p, z, gradient, normal, held);
-    for (size_t i = 0; i < all; i++) /* the lower triangle is by the boxes' order of quantities */
+    for (size_t i = 0; i < all; i++) /* the lower triangle follows the boxes' order of quantities */
         for (size_t j = 0; j < i; j++)
             normal[i * all + j] = normal[j * all + i] = normal[i * all + j] + normal[j * all + i];
     db_reduced_eliminate(&(db_normal_equations){ gradient, normal, held }, r);

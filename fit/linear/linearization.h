@@ -19,27 +19,27 @@ typedef struct db_linearization {
     double *at;                     /* [local + shared] values of the point */
     double *lower, *upper;          /* [local] bounds */
     double *near;                   /* [local] a value so near to a bound is at it */
-    double *prior_loss;             /* 1: of local quantities */
-    double *prior_slope;            /* [local] half of it */
-    double *prior_curvature;        /* [local] half the second derivative */
-    uint32_t *reflection;           /* [count] which intensity a box has */
-    float *intensity;               /* [count] of the point */
-    float *loss, *pull, *curvature; /* [count]; nothing is known of an intensity: curvature 0 */
+    double *prior_loss;             /* 1: priors of local quantities */
+    double *prior_slope;            /* [local] half the slope of the priors */
+    double *prior_curvature;        /* [local] half their second derivative */
+    uint32_t *reflection;           /* [count] number of the box's intensity */
+    float *intensity;               /* [count] at the point */
+    float *loss, *pull, *curvature; /* [count]; curvature 0: nothing is known of the intensity */
     float *partiality, *light;      /* [count] as in a record */
     float *slope, *mixed;           /* [count][most] */
     float *normal;                  /* [count][most (most + 1)/2], lower triangle */
-    uint16_t *moved;                /* [count] how many quantities move it */
-    uint16_t *place;                /* [count][most] which ones */
+    uint16_t *moved;                /* [count] number of quantities that move the box */
+    uint16_t *place;                /* [count][most] these quantities */
     int16_t (*hkl)[3];              /* [count] */
 } db_linearization;
 
-/* Bytes of a linearization, and its arrays in so much memory, which is aligned for doubles. */
+/* Bytes of a linearization, and its arrays in memory of this size, which is aligned for doubles. */
 size_t db_linearization_size(size_t count, size_t local, size_t shared, size_t most);
 db_linearization db_linearization_in(size_t count, size_t local, size_t shared, size_t most,
                                      void *memory);
 
-/* Are all its numbers of reflections and quantities in range? They may not be if it comes from a file. meets: shared
- * quantities that may move a box. */
+/* Are all its numbers of reflections and quantities in range? In a file they may not be. meets: shared quantities
+ * that may move a box. */
 int db_linearization_is_sound(const db_linearization *linearization, size_t reflections,
                               size_t meets);
 
@@ -49,19 +49,19 @@ typedef struct db_linearization_point {
     const double *local, *shared;
 } db_linearization_point;
 
-/* The intensity that a box has by itself at a point, for which the curvature must not be 0. */
+/* The box's own best intensity at a point; the curvature must not be 0. */
 double db_linearization_own(const db_linearization *linearization, size_t box,
                             const db_linearization_point *point);
 
-/* Doubles of room for the following. */
+/* Doubles of room for db_linearization_reduce. */
 size_t db_linearization_room(const db_linearization *linearization);
 
-/* The record of a point, with the weights that record->trust holds. */
+/* The record of a point, with the weights in record->trust. */
 void db_linearization_reduce(const db_linearization *linearization,
                              const db_linearization_point *point, double *room,
                              db_reduced_equations *record);
 
-/* The loss where the linearization was made, for these weights of its boxes. */
+/* The loss at the linearization's point, with these weights of the boxes. */
 double db_linearization_loss(const db_linearization *linearization, const float *trust);
 
 #endif

@@ -1,12 +1,11 @@
-/* Elimination of the local quantities of shots, which leaves Schur complements. */
+/* Elimination of the local quantities of shots: Schur complements. */
 #include "fit/linear/schur.h"
 
 #include "loss/eliminate.h"
 
 #include <string.h>
 
-/* Variables stand in the order of the settings, motions of groups behind all others
- * (db_variables_make). */
+/* Variables are in the order of the settings, followed by motions of groups (db_variables_make). */
 static int is_variable(const db_fit_settings *settings, int stage, size_t i, int motion) {
     const db_fit_parameter *const p = &settings->parameters[i];
     return !db_fit_parameter_is_tied(p) && db_fit_parameter_in_stage(p, (size_t)stage) &&
@@ -53,7 +52,7 @@ size_t db_schur_work_size(const db_schur_order *order) {
     return n * (n + 1);
 }
 
-/* Reorders the matrix, shared quantities first; held ones are left out. */
+/* Reorders the matrix: shared quantities first, without held ones. */
 static void arrange(const db_schur_order *order, const double *gradient, const double *normal,
                     const int *held, double *g, double *m) {
     const size_t n = order->shared + order->local;

@@ -11,19 +11,18 @@
 
 #include "fit/config/quantity.h"
 
-/* Which of a shot's variables are shared and which local, shared ones first; the same for all
- * shots. */
+/* A shot's shared and local variables, shared ones first; the same for all shots. */
 typedef struct db_schur_order {
     size_t shared, local;
-    size_t variable[DB_FIT_MOST_PARAMETERS]; /* numbers among the shot's variables */
-    size_t index[DB_FIT_MOST_PARAMETERS];    /* and among the settings' parameters */
+    size_t variable[DB_FIT_MOST_PARAMETERS]; /* numbers of the shot's variables */
+    size_t index[DB_FIT_MOST_PARAMETERS];    /* numbers of the settings' parameters */
 } db_schur_order;
 
-/* Of the variables of a stage of the settings. shared: one flag per parameter of the settings. */
+/* Order for the variables of a stage. shared: one flag per parameter of the settings. */
 db_schur_order db_schur_order_make(const db_fit_settings *settings, int stage,
                                    const unsigned char *shared);
 
-/* What remains of the local quantities after elimination: how they depend on the shared ones. */
+/* Dependence of eliminated local quantities on the shared ones. */
 typedef struct db_schur_tail {
     double *row;      /* [local][shared + local], triangular */
     double *gradient; /* [local] */
@@ -31,24 +30,24 @@ typedef struct db_schur_tail {
 size_t db_schur_tail_size(const db_schur_order *order); /* doubles */
 db_schur_tail db_schur_tail_in(const db_schur_order *order, double *memory);
 
-/* Has local quantity i been left out, as held or as not determined? Of a tail of zeros all have. */
+/* Was local quantity i left out, because it is held or not determined? In a tail of zeros all were. */
 int db_schur_is_left_out(const db_schur_order *order, const db_schur_tail *tail, size_t i);
 
 /* Contributions of one or more shots to the shared quantities: loss, gradient, lower triangle of
  * the normal matrix row by row. */
 size_t db_schur_sums_size(size_t shared); /* doubles */
 
-/* Eliminates the local quantities of a shot with this loss, gradient and normal matrix (of its
- * variables, symmetric), adds the remainder to sums, and keeps the tail. held: one flag per
- * variable; 1: fixed, since it is at a bound. work: db_schur_work_size doubles. */
+/* Eliminates the local quantities of a shot with this loss, gradient and normal matrix (of its variables,
+ * symmetric), adds the rest to sums, and keeps the tail. held: one flag per variable; 1: fixed at a bound. work:
+ * db_schur_work_size doubles. */
 size_t db_schur_work_size(const db_schur_order *order);
 void db_schur_reduce(const db_schur_order *order, double loss, const double *gradient,
                      const double *normal, const int *held, db_schur_tail *tail, double *sums,
                      double *work);
 
-/* The best steps of the local quantities for a step of the shared ones. at_rest: the gradient of
- * the local quantities counts as 0, which leaves only their dependence on that step. step: [shared
- * + local], of which the first are given. */
+/* The best steps of the local quantities for a step of the shared ones. at_rest: the gradient of the local
+ * quantities counts as 0, so only their dependence on this step remains. step: [shared + local]; the shared part
+ * is given. */
 void db_schur_answer(const db_schur_order *order, const db_schur_tail *tail, int at_rest,
                      double *step);
 

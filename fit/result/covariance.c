@@ -14,16 +14,15 @@ static const double LEAST_EIGENVALUE = 1e-12;
 /* A parameter takes part in a direction from this component on. */
 static const double LEAST_COMPONENT = 1e-4;
 
-/* The parameters that have an influence on the data, and the normal matrix between them, scaled to
- * unit diagonal. */
+/* Parameters with an influence on the data, and their normal matrix, scaled to unit diagonal. */
 typedef struct scaled_matrix {
-    size_t count, *index; /* of each among all parameters */
-    double *alone;        /* error if it alone were refined */
+    size_t count, *index; /* numbers of these parameters */
+    double *alone;        /* error of a parameter if it alone were refined */
     double *element;      /* [count][count] */
     double *eigenvalue;   /* ascending */
     double *vector;       /* [count][count], eigenvectors in columns */
     double *work;         /* [4][count] */
-    double *memory;       /* of all of these */
+    double *memory;       /* memory of all lists above */
 } scaled_matrix;
 
 static int allocate_matrix(size_t n, scaled_matrix *m) {
@@ -82,8 +81,7 @@ static void scale_matrix(const double *normal, size_t count, const int *used, sc
     for (size_t a = 0; a < n; a++)
         for (size_t b = 0; b < n; b++) {
             const double c = normal[m->index[a] * count + m->index[b]] * m->alone[a] * m->alone[b];
-            /* A cosine; beyond 1, or not a number, only where one column is nothing but
-             * rounding. */
+            /* A cosine; rounding of a column may bring it beyond 1, or make it NAN. */
             m->element[a * n + b] = a == b ? 1 : isfinite(c) ? fmin(fmax(c, -1), 1) : 0;
         }
 }
@@ -117,7 +115,7 @@ static void describe_direction(const scaled_matrix *m, size_t k, db_fit_directio
     }
 }
 
-/* INFINITY on the diagonal of parameters that take part in a direction that is not determined. */
+/* Puts INFINITY on the diagonal of parameters in an undetermined direction. */
 static void invert(const scaled_matrix *m, db_covariance *estimate) {
     const size_t n = m->count;
     const double *const value = m->eigenvalue;
@@ -134,7 +132,7 @@ static void invert(const scaled_matrix *m, db_covariance *estimate) {
     }
 }
 
-/* Initial values; parameters without influence are directions of their own. */
+/* Sets initial values; parameters without influence are directions of their own. */
 static void begin_directions(const scaled_matrix *m, const int *used, db_covariance *estimate) {
     const size_t count = estimate->count;
     for (size_t i = 0, a = 0; i < count; i++) {

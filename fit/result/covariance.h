@@ -5,15 +5,13 @@
 
 #include <dualbragg/fit.h>
 
-/* Of `count` parameters, in their order; owned. */
+/* Covariance of `count` parameters, in their order; owned. */
 typedef struct db_covariance {
     size_t count;
-    double *error; /* standard errors; NAN: left out; INFINITY: takes part in a direction that the
-                       data do not determine */
+    double *error; /* standard errors; NAN: left out; INFINITY: part of an undetermined direction */
     double *
         robust; /* standard errors from the scatter of parts of the data (fit/result/errors.h); NAN: none */
-    double *
-        inverse; /* [count][count] of the normal matrix, in the directions that the data determine */
+    double *inverse; /* [count][count] inverse of the normal matrix, in the determined directions */
     double **correlation;        /* [i][k]: 1 on the diagonal; 0 where an error is not finite */
     db_fit_direction *direction; /* the worst determined first */
     size_t direction_count;      /* parameters not left out */
@@ -26,14 +24,14 @@ typedef struct db_covariance {
 db_status db_covariance_estimate(db_context *context, const double *normal, size_t count,
                                  const int *used, db_covariance *estimate);
 
-/* Room for an inverse that is found elsewhere, [count][count] of 0, and errors and correlations from it; an error is NAN
- * where the diagonal is 0. */
+/* Makes room for an inverse that is found elsewhere, [count][count] of 0; then takes errors and correlations from
+ * it. An error is NAN if the diagonal is 0. */
 db_status db_covariance_make(db_context *context, size_t count, db_covariance *estimate);
 void db_covariance_take_inverse(db_covariance *estimate);
 
-/* The standard error of a parameter that independent parts of the data have together; scatter: [count][count], sum over
- * them of the products of half their gradients. That of the sandwich normal^-1 scatter normal^-1 (Huber 1967, White
- * 1982), which holds for a wrong model or noise, too. */
+/* Standard error of a parameter from independent parts of the data. scatter: [count][count], sum over parts of the
+ * products of half their gradients. It is the sandwich normal^-1 scatter normal^-1 (Huber 1967, White 1982), which
+ * also holds for a wrong model or noise. */
 double db_covariance_sandwich(const db_covariance *estimate, const double *scatter, size_t i);
 
 void db_covariance_clear(db_covariance *estimate);

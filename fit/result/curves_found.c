@@ -13,7 +13,7 @@ void db_found_curves_clear(db_found_curves *found) {
     memset(found, 0, sizeof *found);
 }
 
-/* Of each point of f'' the number of its estimate; adds f' and f'' to the curve. */
+/* Numbers of the estimates of f'' at each point; adds f' and f'' to the curve. */
 static void take_points(const db_fit_estimates *estimates, int number, db_found_curve *curve,
                         size_t *of_second) {
     for (size_t i = 0; i < estimates->count; i++) {
@@ -29,7 +29,8 @@ static void take_points(const db_fit_estimates *estimates, int number, db_found_
     }
 }
 
-/* How many points at either end tell where f'' begins and ends: those within the wings of the settings, at least one. */
+/* Number of points at either end that define the level of f'' there: points within the wings of the settings, at
+ * least one. */
 static size_t wing_of(const db_found_curve *c, double wing) {
     size_t count = 1;
     while (2 * (count + 1) < c->count && c->point[count].energy - c->point[0].energy <= wing)
@@ -43,7 +44,7 @@ static double mean_second(const db_curve_point *point, size_t count) {
     return sum / (double)count;
 }
 
-/* The steepest rise through a level, between this point and the next; SIZE_MAX: there is none. */
+/* The steepest rise through a level between neighbouring points; SIZE_MAX: none. */
 static size_t steepest_rise(const db_found_curve *c, double level) {
     size_t best = SIZE_MAX;
     double most = 0;
@@ -56,7 +57,7 @@ static size_t steepest_rise(const db_found_curve *c, double level) {
     return best;
 }
 
-/* Of the edge, by the derivatives by all f''. */
+/* Error of the edge, by its derivatives by all f''. */
 static double error_of_edge(const db_fit_estimates *e, const size_t *of_second, size_t count,
                             const double *slope) {
     double sum = 0;

@@ -1,4 +1,4 @@
-/* Refined curves of f' and f'', of the estimates of their points: names, errors, edges. */
+/* Refined curves of f' and f'', from the estimates of their points: names, errors, edges. */
 #ifndef DB_FIT_RESULT_CURVES_FOUND_H
 #define DB_FIT_RESULT_CURVES_FOUND_H
 
@@ -11,11 +11,11 @@ typedef struct db_curve_point {
 } db_curve_point;
 
 typedef struct db_found_curve {
-    char name[DB_SITE_KIND_NAME]; /* of its sites */
+    char name[DB_SITE_KIND_NAME]; /* name of the kind's sites */
     size_t count;
     db_curve_point *point; /* owned */
-    /* Energy (eV) at which f'' rises through the middle between its first and last values, where it is steepest,
-     * and the standard error; NAN: it does not */
+    /* Energy (eV) at the steepest rise of f'' through the mean of its first and last values, and standard error;
+     * NAN: no rise */
     double edge, edge_error;
 } db_found_curve;
 

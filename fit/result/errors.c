@@ -1,5 +1,5 @@
-/* Errors of refined quantities: by noise, by misfit, and by how much shoeboxes and regions of the
- * detector disagree (docs/theory/refinement.md, Errors). */
+/* Errors of refined quantities: by noise, by misfit, and by the scatter between shoeboxes and between regions of
+ * the detector (docs/theory/refinement.md, Errors). */
 #include "fit/result/errors.h"
 
 #include "base/context_internal.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Trace of covariance x scatter: of each direction, by how much it scatters, in units of noise. */
+/* Trace of covariance x scatter: scatter of all directions, in units of noise. */
 static double scatter_in_units_of_noise(const db_covariance *c, const double *scatter) {
     double sum = 0;
     for (size_t k = 0; k < c->count; k++)
@@ -19,9 +19,9 @@ static double scatter_in_units_of_noise(const db_covariance *c, const double *sc
     return sum;
 }
 
-/* By how much errors by regions are larger than those by parts: 1 unless over all directions they are larger than chance
- * brings: by three standard deviations, where the ratio of variances has DB_REGIONS - 1 degrees of freedom for each and each
- * image. */
+/* Ratio of errors by regions to errors by parts. 1 if the ratio may be chance: over all directions it must exceed
+ * 1 by three standard deviations; the ratio of variances has DB_REGIONS - 1 degrees of freedom for each direction
+ * and image. */
 static double misfit_of_regions(const db_covariance *c, const db_scatter *s) {
     const double degrees = DB_REGIONS - 1, enlarged = DB_REGIONS / degrees;
     const double all = degrees * (double)s->images * (double)c->direction_count;
@@ -30,7 +30,7 @@ static double misfit_of_regions(const db_covariance *c, const db_scatter *s) {
     return ratio > 1 + 3 * sqrt(2 / all) ? sqrt(ratio) : 1;
 }
 
-/* Raises robust errors to those by a scatter. */
+/* Raises robust errors to the errors by a scatter. */
 static void raise_robust(const db_scatter *s, db_covariance *c, double *shared_misfit) {
     const size_t least_parts = 4; /* per quantity */
     const double misfit = s->of_regions ? misfit_of_regions(c, s) : 1,
@@ -54,7 +54,7 @@ db_status db_errors_of_parts(db_context *context, const double *normal, size_t c
     return DB_OK;
 }
 
-/* The part of a matrix by an objective's variables that is by some of them. */
+/* Part of a matrix for some of an objective's variables. */
 static void take_some(const double *from, size_t n, const size_t *variable, size_t count,
                       double *to) {
     for (size_t i = 0; i < count; i++)
@@ -140,7 +140,7 @@ db_status db_errors_of_step(db_context *context, const db_objective *objective,
 
 enum { FEWEST_BLOCKS = 4 }; /* of a region */
 
-/* Scattering vectors of the blocks' middles. */
+/* Scattering vectors at the middles of blocks. */
 static db_status locate(const db_objective *objective, db_place *list) {
     db_fit_geometry geometry;
     DB_TRY(db_fit_geometry_of(objective->context, &objective->experiment, &geometry));

@@ -1,4 +1,4 @@
-/* Goodness of fit in shells of resolution and regions of the detector; pixels far off the model. */
+/* Goodness of fit in shells of resolution and regions of the detector; pixels that differ much from the model. */
 #include "fit/result/goodness.h"
 
 #include "base/context_internal.h"
@@ -16,7 +16,7 @@ enum {
     FINE = 8192         /* steps of 1/d^2 in which shells are cut */
 };
 
-/* Calls visit for every pixel in use, with the block it is in. */
+/* Calls visit for every pixel in use, with its block. */
 typedef void (*pixel_visitor)(void *user, const db_objective *objective, size_t block, int fast,
                               int slow, size_t element);
 
@@ -93,7 +93,7 @@ static void cut_panel(const db_panel *panel, size_t number, int cut, db_fit_resu
         }
 }
 
-/* A single panel is cut into regions; of several panels each is one region. */
+/* Regions: parts of a single panel, or the panels if there are several. */
 static db_status cut_regions(db_context *context, db_fit_result *result) {
     const db_detector *const detector = &result->experiment.detector;
     const size_t panels = detector->panel_count;
@@ -130,7 +130,7 @@ typedef struct sums {
     const db_fit_geometry *geometry;
     const db_fit_result *result;
     size_t last;                                 /* region of the pixel before */
-    db_residual_sums shell[SHELLS + 1], *region; /* region: one more than there are */
+    db_residual_sums shell[SHELLS + 1], *region; /* region: one more than the result has */
 } sums;
 
 static size_t shell_of(const db_fit_result *result, double inverse_square) {
@@ -147,7 +147,7 @@ static int is_in(const db_fit_region *region, size_t panel, double fast, double 
            slow < region->slow_start + region->slow_count;
 }
 
-/* near: a region to be tried first; they do not overlap. */
+/* Region of a pixel; near: region to try first. Regions do not overlap. */
 static size_t region_of(const db_fit_result *result, size_t near, size_t panel, double fast,
                         double slow) {
     if (near < result->region_count && is_in(&result->regions[near], panel, fast, slow))
@@ -234,7 +234,7 @@ void db_goodness_free(db_fit_result *result) {
 }
 
 enum { MOST_LISTED = 100 };
-/* Standard deviations. Normal noise alone goes beyond them in one pixel of two million. */
+/* Standard deviations. Normal noise exceeds them in one pixel of two million. */
 static const double FAR_OFF = 5;
 
 /* Least trusted first; equals in the order of the detector. */
@@ -246,9 +246,9 @@ static int least_trusted_first(const void *a, const void *b) {
     return x->slow != y->slow ? x->slow - y->slow : x->fast - y->fast;
 }
 
-/* Pixels that are far off. */
+/* Pixels beyond this limit. */
 typedef struct far_pixels {
-    db_fit_pixel *list; /* NULL: they are only counted */
+    db_fit_pixel *list; /* NULL: only counted */
     size_t count;
 } far_pixels;
 

@@ -18,8 +18,8 @@ db_status db_goodness_measure(db_context *context, const db_objective *objective
 /* Fills spots and shift of the regions from the result's shoeboxes. */
 void db_goodness_shifts(db_fit_result *result);
 
-/* Fills the result's distrusted pixels from the target as last evaluated. Only the targets huber
- * and student trust some pixels less than others. */
+/* Fills the result's distrusted pixels from the target as last evaluated: pixels with little weight in the targets
+ * huber and student. */
 db_status db_distrusted_pixels_find(db_context *context, const db_objective *objective,
                                     db_fit_result *result);
 

@@ -1,5 +1,4 @@
-/* What a refinement leaves behind: statistics on the final data, errors, shoeboxes, and the
- * verdict. */
+/* Conclusion of a refinement: statistics on the final data, errors, shoeboxes, and the verdict. */
 #include "fit/verdict/conclude.h"
 
 #include "base/context_internal.h"
@@ -21,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which part of the strong pixels a model explains; rendered: with known intensities, the objective
- * that has rendered them; NULL: the model is rendered for it. images: NULL: not wanted. */
+/* Fraction of the strong pixels that a model explains. rendered: the objective of known intensities, which has
+ * rendered them; NULL: the model is rendered for it. images: NULL: not wanted. */
 static db_status strong_fraction(db_context *context, const db_experiment *experiment,
                                  const db_fit_data *data, db_objective *rendered,
                                  db_model_images *images, db_fit_statistics *statistics) {
@@ -35,8 +34,7 @@ static db_status strong_fraction(db_context *context, const db_experiment *exper
     return DB_OK;
 }
 
-/* Boxes of known intensities that are compared by tiles: with the tiles' scale, and planes of their
- * own. */
+/* Boxes for comparing known intensities, beside tiles: they have the tiles' scale, and planes of their own. */
 typedef struct display {
     db_shoeboxes boxes;
     db_objective objective;
@@ -78,11 +76,10 @@ static db_status make_display(db_context *context, const db_fit_data *data,
     return DB_OK;
 }
 
-/* Shows results of tiles in boxes, as for free intensities. DB_SHOEBOXES_STRONG: with the planes of
- * the tiles. DB_SHOEBOXES_BRIGHT: boxes for comparing intensities with known ones, with planes of
- * their own. There the model chooses the boxes, since the strongest spots of the image are those
- * that happen to be too strong; and a tile's plane has small errors everywhere that add up to more
- * than a faint spot. statistics, result: NULL: not wanted. */
+/* Fills boxes with results of tiles, as for free intensities. DB_SHOEBOXES_STRONG: boxes with the planes of the
+ * tiles. DB_SHOEBOXES_BRIGHT: boxes for comparing intensities with known ones, with planes of their own. The model
+ * chooses these boxes, because the strongest spots of the image are spots that happen to be too strong; and small
+ * errors of a tile's plane add up to more than a faint spot. statistics, result: NULL: not wanted. */
 static db_status describe_tiles(db_context *context, const db_fit_data *data,
                                 const db_stage_data *taken, const db_objective *tiles,
                                 db_shoebox_choice choice, db_fit_statistics *statistics,
@@ -103,7 +100,7 @@ static db_status describe_tiles(db_context *context, const db_fit_data *data,
     return status;
 }
 
-/* Statistics of the target as last evaluated; fills the result's boxes if it is not NULL. */
+/* Statistics of the target as last evaluated; also fills the result's boxes, unless it is NULL. */
 static db_status describe(db_context *context, const db_fit_data *data, const db_stage_data *taken,
                           const db_objective *objective, db_fit_statistics *statistics,
                           db_fit_result *result) {
@@ -138,7 +135,7 @@ static db_status describe_start(db_context *context, const db_experiment *start,
     return status;
 }
 
-/* The same of the refined model, with its images and intensities. */
+/* Statistics of the refined model, with its images and intensities. shown: as in compare. */
 static db_status show_refined(db_context *context, const db_experiment *experiment,
                               const db_fit_data *data, db_objective *rendered,
                               db_fit_result *result) {
@@ -153,8 +150,8 @@ static db_status show_refined(db_context *context, const db_experiment *experime
     return status;
 }
 
-/* What is told of an image by itself: how good the fit is where, shoeboxes, images. compared: for the
- * boxes that are only compared. */
+/* Results of a single image: goodness of fit by place, shoeboxes, images. compared: gets the boxes that are only
+ * compared. */
 static db_status show(db_context *context, const db_fit_data *data, const db_stage_data *taken,
                       db_objective *objective, db_fit_result *compared, db_fit_result *result) {
     DB_TRY(db_goodness_measure(context, objective, DB_GOODNESS_AFTER, result));
@@ -167,8 +164,8 @@ static db_status show(db_context *context, const db_fit_data *data, const db_sta
     return DB_OK;
 }
 
-/* Statistics of both models, errors, and what is shown of an image by itself; compared: NULL: one of
- * many, of which nothing is. */
+/* Statistics of both models, errors, and results of a single image; compared: NULL: one of many shots, without
+ * such results. */
 static db_status compare(db_context *context, const db_experiment *start, const db_fit_data *data,
                          db_stage_data *taken, db_objective *objective, db_fit_result *compared,
                          db_fit_result *result) {
@@ -217,7 +214,7 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
     return status;
 }
 
-/* By the places of spots; those at no reflection may be another crystal's. */
+/* Judges the model by the places of spots; spots at no reflection may belong to another crystal. */
 static db_status judge_spots(db_context *context, const db_experiment *start,
                              const db_fit_data *data, db_observed_spots *spots,
                              db_fit_result *result) {

@@ -1,4 +1,4 @@
-/* What a refinement leaves behind: statistics, errors, shoeboxes, the model's image. */
+/* Conclusion of a refinement: statistics, errors, shoeboxes, the model's image. */
 #ifndef DB_FIT_VERDICT_CONCLUDE_H
 #define DB_FIT_VERDICT_CONCLUDE_H
 
@@ -9,8 +9,8 @@
 db_status db_fit_conclude(db_context *context, const db_experiment *start, const db_fit_data *data,
                           const db_panel_placement *placement, db_fit_result *result);
 
-/* Fills before, after (but for strong pixels) and error of such a result of one of many shots: no more
- * is told of them, and images of all predicted reflections take as long as the refinement. */
+/* For one of many shots: fills before and after (except for strong pixels) and error. Images of all predicted
+ * reflections would take as long as the refinement. */
 db_status db_fit_conclude_shot(db_context *context, const db_experiment *start,
                                const db_fit_data *data, const db_panel_placement *placement,
                                db_fit_result *result);
@@ -18,7 +18,7 @@ db_status db_fit_conclude_shot(db_context *context, const db_experiment *start,
 /* Frees what belongs to a result. */
 void db_fit_result_clear(db_fit_result *result);
 
-/* Statistics of an experiment on the pixels that `placed_by` chooses. */
+/* Statistics of an experiment on the pixels selected by `placed_by`. */
 db_status db_fit_measure(db_context *context, const db_experiment *experiment,
                          const db_experiment *placed_by, const db_fit_data *data,
                          db_fit_statistics *statistics);

@@ -10,18 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FREEDOM = 4 }; /* of Student's distribution, as of moments of spots */
-/* Of that distribution with one, two and three numbers, where it is highest, for widths of 1. */
+enum { FREEDOM = 4 }; /* degrees of freedom of Student's distribution, as for moments of spots */
+/* Student's density at its maximum, for one, two and three numbers and widths of 1. */
 static const double PEAK[] = { 0.375, 0.15915494309189535, 0.07460387957432595 };
-/* No spot is found at its place, and no node at its turn, any better: centroids of a few pixels, and an
- * orientation between those of blocks. */
+/* Least widths: centroids of a few pixels are not more precise, and neither is an orientation between the
+ * orientations of blocks. */
 static const double LEAST_PLACE = 0.3, LEAST_TURN = 0.02;
-/* Where widths begin: wide enough for models that are rather rough. */
+/* Widths at the start: wide enough for rough models. */
 static const db_evidence_width FIRST = { 1.5, 0.3, 0.5 };
-static const double LEAST_PART =
-    1e-3; /* of any kind of spots, lest one that is left is impossible */
+static const double LEAST_PART = 1e-3; /* of any kind of spots, so that none becomes impossible */
 enum { ROUNDS = 30 };
-/* Parts and widths that change by less than this part have been found. */
+/* Parts and widths are found when they change by less than this fraction. */
 static const double SETTLED = 1e-6;
 
 static const double degree = 3.14159265358979323846 / 180;
@@ -32,25 +31,25 @@ void db_evidence_clear(db_evidence *e) {
     *e = (db_evidence){ 0 };
 }
 
-/* Moves a place, in widths, along a line to where it is nearest, as far as from the least to the most. */
+/* Moves a place, in widths, to the nearest point of a line between its least and most. */
 static void come_near(const double line[3], double least, double most, double at[3]) {
     const double square = db_dot(line, line),
                  by = square > 0 ? fmin(fmax(-db_dot(at, line) / square, least), most) : 0;
     for (int i = 0; i < 3; i++) at[i] += by * line[i];
 }
 
-/* Coordinates in widths of differences of scattering vectors. */
+/* Coordinates of differences of scattering vectors, in widths. */
 static void in_widths(const db_evidence_spot *s, const db_evidence_width *w, double offset[9]) {
     const double inverse[3] = { 1 / w->place, 1 / w->place, 1 / w->turn };
     for (int i = 0; i < 9; i++) offset[i] = inverse[i / 3] * s->offset[i];
 }
 
-/* Whether nodes are recorded along lines: of a spectrum, of a rotation. */
+/* Are nodes recorded along lines, of a spectrum or of a rotation? */
 static int has_lines(const db_evidence *e) {
     return e->wave_number[1] > e->wave_number[0] || e->half_rotation > 0;
 }
 
-/* Brings a node at g, in widths from the spot, to where it is nearest along what spectrum and rotation record of it. */
+/* Moves a node at g, in widths from the spot, to its nearest place that spectrum and rotation record. */
 static void come_along(const db_evidence *e, const double offset[9], const double g[3],
                        double at[3]) {
     double line[3], across[3];
@@ -69,7 +68,7 @@ static void come_along(const db_evidence *e, const double offset[9], const doubl
 
 enum { CORNERS = 8 }; /* of a cell: bit i of a corner's number is its index i from the first */
 
-/* The corners of the cell that a spot is in, in widths from the spot: linear in their indices. */
+/* Corners of the cell that contains a spot, in widths from the spot: linear in their indices. */
 static void place_corners(const db_evidence *e, const db_evidence_spot *s, const double lattice[9],
                           const double to_index[9], const db_evidence_width *w,
                           double at[3][CORNERS]) {
@@ -115,7 +114,7 @@ static double nearest_square(const db_evidence *e, const db_evidence_spot *s,
     return square[0];
 }
 
-/* The same, and where the node is. */
+/* Square of the distance of the node that is nearest to a spot, in widths, and the place of the node. */
 static double nearest_reflection(const db_evidence *e, const db_evidence_spot *s,
                                  const double to_index[9], const db_evidence_width *w,
                                  double at[3]) {
@@ -129,8 +128,8 @@ static double nearest_reflection(const db_evidence *e, const db_evidence_spot *s
     return square[nearest];
 }
 
-/* Density of a distribution of some numbers, `square` from its middle, for one of spots anywhere: these are
- * 1 in the volume of a cell of the lattice. Along what is recorded of a node it is as high as in the middle. */
+/* Student's density of some numbers, at `square` from its middle, relative to spots at random places, whose
+ * density is 1 in a cell of the lattice. Along the recorded lines of a node it is as high as in the middle. */
 static double density_at(const db_evidence_spot *s, const db_evidence_width *w, double cell,
                          int numbers, double square) {
     const double peak = PEAK[numbers - 1] * cell * s->volume / (w->place * w->place * w->turn);
@@ -262,8 +261,8 @@ int db_evidence_is_at(const db_evidence *e, size_t spot) {
     return part * e->density[half][spot] > 1 - part;
 }
 
-/* Differences of scattering vectors in pixels, and in degrees that a turn about the axis across the beam
- * and the vector moves a node by. */
+/* Coordinates of differences of scattering vectors: pixels, and the rotation (degree) that moves a node by the
+ * difference, about the axis across the beam and the vector. */
 static db_evidence_spot spot_of(const db_fit_geometry *g, const db_evidence *e,
                                 const db_observed_spot *seen) {
     db_evidence_spot s = { .volume = 0 };

@@ -1,4 +1,4 @@
-/* A distance that is held: cell edges scale with it (docs/theory/verdict.md, A distance that is held). */
+/* Distance that is held: cell edges scale with it (docs/theory/verdict.md, A distance that is held). */
 #include "fit/verdict/held_distance.h"
 
 #include "base/context_internal.h"
@@ -27,8 +27,8 @@ static db_status add_missing(db_context *context, db_parameter parameter, db_fit
                : db_fit_settings_add_parameter(context, own, &p);
 }
 
-/* One stage of what was refined of the geometry, of the tilts of the detector, and of its distance: a detector that is tilted a
- * little asks for another distance as long as nobody tilts the model. */
+/* Settings with one stage of the refined geometry, of the detector's tilts and of its distance. Without tilts in
+ * the model, a slightly tilted detector asks for another distance. */
 static db_status settings_of_places(db_context *context, const db_fit_settings *settings,
                                     const db_experiment *model, db_fit_settings *own) {
     DB_TRY(db_fit_settings_copy(context, settings, own));
@@ -92,7 +92,7 @@ static db_status order_spots(db_context *context, int regions, db_moments *m) {
     return missing ? db_fail_memory(context, "the regions of spots") : DB_OK;
 }
 
-/* Products of half the slopes of regions. slope: room for the variables. */
+/* Sum over regions of the products of half their slopes. slope: room for the variables. */
 static db_status scatter_regions(db_moments *m, const double *x, int regions, double *slope,
                                  double *scatter) {
     const size_t n = m->variables->count, all = m->count;
@@ -110,14 +110,14 @@ static db_status scatter_regions(db_moments *m, const double *x, int regions, do
     return status;
 }
 
-/* Two spots for each region, or one if otherwise there were no more regions than variables. */
+/* Two spots for each region; one if there were otherwise no more regions than variables. */
 static int count_regions(size_t spots, size_t variables) {
     int regions = 64;
     while (spots < 2 * (size_t)regions && (size_t)regions / 2 > variables) regions /= 2;
     return regions;
 }
 
-/* What is left of the regions' slopes at a minimum has as many degrees of freedom fewer as there are variables. */
+/* At a minimum the slopes of regions have fewer degrees of freedom, by the number of variables. */
 static db_status error_by_regions(db_context *context, db_moments *m, const double *x,
                                   double *numbers, size_t distance, double *error) {
     const size_t n = m->variables->count;
@@ -141,7 +141,7 @@ static db_status error_by_regions(db_context *context, db_moments *m, const doub
     return status;
 }
 
-/* Of the free distance, at the minimum. */
+/* Error of the free distance at the minimum. */
 static db_status find_error(db_refinement *r, double *error) {
     const db_fit_settings *const settings = r->data.settings;
     db_moments m;
@@ -229,7 +229,7 @@ int db_held_distance_has_moments(const db_fit_settings *settings) {
     return settings->intensity == DB_FIT_FREE;
 }
 
-/* Edges scale with the distance: by how far the data ask for another one, and how badly they know it. */
+/* Edges scale with the distance, so their errors include the step for which the data ask, and its error. */
 static void widen_edges(db_fit_result *result) {
     const double off =
         hypot(result->distance_step, result->distance_error) / result->experiment.detector.distance;
@@ -240,7 +240,7 @@ static void widen_edges(db_fit_result *result) {
     }
 }
 
-/* The settings with one quantity more, the last. */
+/* The settings with the distance as one more parameter, the last. */
 static db_status settings_with_distance(db_context *context, const db_fit_settings *settings,
                                         db_fit_settings *own) {
     const db_fit_parameter distance = db_fit_parameter_free(DB_DISTANCE);
@@ -250,7 +250,7 @@ static db_status settings_with_distance(db_context *context, const db_fit_settin
     return status;
 }
 
-/* As refined; the distance as it is held. */
+/* Refined values, and the held distance; returns the number of the distance. */
 static size_t values_of(const db_variables *variables, const db_fit_result *result,
                         double *values) {
     size_t distance = 0;
@@ -268,8 +268,7 @@ static double loss_with_priors(const db_objective *objective, const double *valu
     return loss;
 }
 
-/* Goes a part of a step, within bounds: the largest of 1, 1/2, 1/4 ... with which the loss is lower; none if there is
- * none. */
+/* Takes the largest part 1, 1/2, 1/4 ... of a step, within bounds, that lowers the loss; none if no part does. */
 static db_status go_downhill(db_objective *objective, const double *step, double *values) {
     const double least = 1e-3;
     const db_variables *const variables = &objective->variables;
@@ -287,7 +286,7 @@ static db_status go_downhill(db_objective *objective, const double *step, double
     return DB_OK;
 }
 
-/* Evaluates with everything that an error needs, and makes a step. */
+/* Evaluates all that errors need, and makes a step. */
 static db_status step_on(db_context *context, db_objective *objective,
                          const db_fit_estimates *found, size_t distance, double *values,
                          double *error) {
@@ -302,8 +301,8 @@ static db_status step_on(db_context *context, db_objective *objective,
     return go_downhill(objective, step, values);
 }
 
-/* By how much the places of spots, which were found without a model, are likelier with the second model. Pixels alone also ask
- * for distances that only suit the shapes of spots. */
+/* Gain in the log likelihood of spots that were found without a model, of the second model over the first. Pixels
+ * alone also ask for distances that only fit the shapes of spots. */
 static db_status compare_places(db_context *context, const db_fit_data *data,
                                 const db_experiment models[2], db_fit_result *result) {
     db_observed_spots spots;
@@ -321,7 +320,7 @@ static db_status compare_places(db_context *context, const db_fit_data *data,
     return status;
 }
 
-/* What spots ask for, beside the best of models that hold the distance. */
+/* The distance for which spots ask, against the best model with the held distance. */
 static db_status ask_spots(db_context *context, const db_fit_data *data,
                            const db_experiment *refined, db_fit_result *result) {
     db_experiment models[2];
@@ -332,8 +331,8 @@ static db_status ask_spots(db_context *context, const db_fit_data *data,
     return status;
 }
 
-/* What a wrong distance leaves is a misfit, by which errors grow: the error is that after a first
- * step. */
+/* The distance for which pixels ask. A wrong distance causes misfit, which enlarges errors, so the error is taken
+ * after a first step. */
 static db_status ask(db_context *context, const db_fit_data *data, db_objective *objective,
                      db_fit_result *result) {
     const db_variables *const variables = &objective->variables;

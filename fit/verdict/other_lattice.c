@@ -1,5 +1,5 @@
-/* Another crystal on the image: among the spots that lie at no reflection of the model, whether excited
- * well or weakly, a lattice of the same cell is looked for (docs/theory/verdict.md, Another lattice). */
+/* Another crystal on the image: searches for a lattice of the same cell among the spots that lie at no reflection
+ * of the model, however weakly excited (docs/theory/verdict.md, Another lattice). */
 #include "fit/verdict/other_lattice.h"
 
 #include "base/context_internal.h"
@@ -7,15 +7,16 @@
 
 #include <string.h>
 
-/* Of all spots, since a weaker crystal's are not among the strongest: fewer are those of ice and artefacts, and spots that are far off. */
+/* Part of all spots, because a weaker crystal's are not among the strongest. Fewer are spots of ice, artefacts,
+ * and displaced spots. */
 static const double MANY_LEFT = 0.1;
 static const size_t FEWEST_LEFT = 20;
-/* So many of the strongest of them are searched: enough to tell a lattice, and quickly. */
+/* Number of the strongest left spots to search: enough to find a lattice, and fast. */
 static const size_t MOST_SEARCHED = 120;
-/* Least part of these, beyond chance: another cell may agree in a row or a layer of nodes. */
+/* Least fraction of these beyond chance: another cell may agree in a row or a layer of nodes. */
 static const double LEAST_PART = 0.2;
 
-/* Drops spots that are more likely to be of the lattice than to lie anywhere. */
+/* Drops spots that are likelier at nodes of the lattice than at random places. */
 static void keep_left(const db_evidence *e, db_observed_spots *spots) {
     size_t count = 0;
     for (size_t i = 0; i < spots->count; i++)

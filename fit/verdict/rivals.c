@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TIMES = 4, WAYS = 7 + 13 + 35 }; /* of nodes: 2 to 4 times as many or as few */
+enum {
+    MOST_TIMES = 4,
+    WAYS = 7 + 13 + 35
+}; /* factors on the number of nodes: 2 to 4, or divided by them */
 
 static const double degree = 3.14159265358979323846 / 180;
 
@@ -20,7 +23,7 @@ double db_margin_over_none(const db_evidence *e) {
     return sum;
 }
 
-/* Margins at the spots that were not fitted over a rival of some density. */
+/* Margins at spots that were not fitted, over a rival with this density. */
 static void take_margins(const db_evidence *e, int half, db_rivalry how, const double *rival,
                          double *margin) {
     double beside = 0;
@@ -71,7 +74,7 @@ db_status db_margins_over_rows(db_context *context, const db_evidence *e, db_riv
     return DB_OK;
 }
 
-/* Columns become as short as sums and differences of them are. */
+/* Shortens columns by sums and differences of columns. */
 static void shorten(double m[9]) {
     for (int changed = 1, rounds = 0; changed && rounds < 100; rounds++) {
         changed = 0;
@@ -88,12 +91,12 @@ static void shorten(double m[9]) {
     }
 }
 
-/* Indices of the model's nodes that a lattice with fewer of them has: a basis, in rows. */
+/* A lattice with fewer nodes: basis in indices of the model's nodes, in rows. */
 typedef struct way {
     int times, row[9];
 } way;
 
-/* All bases for a number of times: its divisors on the diagonal, and all remainders beside it. */
+/* All bases with a fraction of the nodes: divisors of `times` on the diagonal, and all remainders beside it. */
 static size_t list_ways(way *list) {
     size_t n = 0;
     for (int times = 2; times <= MOST_TIMES; times++)
@@ -106,7 +109,7 @@ static size_t list_ways(way *list) {
 
 static int is_even(int n) { return n % 2 == 0; }
 
-/* Are these the nodes that a centring leaves (International Tables A, 2.1.3)? */
+/* Does a centring leave these nodes (International Tables A, 2.1.3)? */
 static int is_centring(const way *w, char centring) {
     int fulfilled = 1;
     for (int i = 0; i < 3; i++) {
@@ -122,10 +125,10 @@ static int is_centring(const way *w, char centring) {
     return fulfilled && w->times == (centring == 'F' ? 4 : strchr("Rr", centring) ? 3 : 2);
 }
 
-/* The centrings that make other lattices of a cell than a smaller cell of its kind; R and r: obverse and
+/* Centrings that give another lattice of this cell, and not a smaller cell of its kind; R and r: obverse and
  * reverse. */
 static const char *centrings_of(const double cell[6]) {
-    const double same_edge = 2e-3, same_angle = 0.3; /* refined without ties */
+    const double same_edge = 2e-3, same_angle = 0.3; /* tolerances of refined cells without ties */
     int right = 0, equal = 0;
     for (int i = 0; i < 3; i++) {
         right += fabs(cell[3 + i] - 90) < same_angle;
@@ -137,7 +140,7 @@ static const char *centrings_of(const double cell[6]) {
     return equal && fabs(cell[5] - 120) < same_angle ? "Rr" : "ABCI";
 }
 
-/* The lattice with the nodes of a way, or with as many more as it leaves out. */
+/* The lattice with the nodes of a way, or with as many more nodes as the way has fewer. */
 static void lattice_of(const way *w, const double own[9], int more, double lattice[9]) {
     double rows[9], factor[9] = { 0 };
     for (int i = 0; i < 9; i++) rows[i] = w->row[i];
@@ -149,7 +152,7 @@ static void lattice_of(const way *w, const double own[9], int more, double latti
     shorten(lattice);
 }
 
-/* Over another lattice, with the widths of the model's. room: two densities. */
+/* Margin over another lattice with the model's widths. room: two densities. */
 static double margin_over_lattice(const db_evidence *e, const double lattice[9], db_rivalry how,
                                   double *room) {
     double *const rival = room, *const margin = room + e->judged, sum = 0;
@@ -218,14 +221,14 @@ db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_ot
 /* Turns about the axes of the laboratory (degree), shifts (pixels), parts by which a*, b*, c* become longer. */
 enum { TURNED = 3, SHIFTED = 5, MOVES = 8 };
 
-/* A model that is moved: its lattice, and by how much. */
+/* A model that is moved: its lattice and its moves. */
 typedef struct mover {
     double to_index[9];
     double move[MOVES];
     int moves; /* that it makes: the first of them */
 } mover;
 
-/* By which the coordinates of nodes change at a spot, for each move. */
+/* Changes of a node's coordinates at a spot by each move. */
 static void slopes_at(const db_evidence *e, const mover *m, const db_evidence_spot *s,
                       double slope[3][MOVES]) {
     double index[3];
@@ -240,7 +243,7 @@ static void slopes_at(const db_evidence *e, const mover *m, const db_evidence_sp
     }
 }
 
-/* Of lattices with one edge or all of them longer or shorter, the likeliest. room: two densities. */
+/* The likeliest lattice among lattices with one or all edges changed. room: two densities. */
 static void find_edges(const db_evidence *e, double *room, double longer[3]) {
     enum { STEPS = 10, ALL = 3 };
     const double step = 0.005; /* 5 % at most: a tenth of a row at the 20th node */
@@ -258,7 +261,7 @@ static void find_edges(const db_evidence *e, double *room, double longer[3]) {
         }
 }
 
-/* Edges change in the lattice itself. */
+/* Applies a move; changes of edges go into the lattice itself. */
 static int move_model(const db_evidence *from, mover *m, db_evidence *e) {
     for (int i = 0; i < 9; i++) e->lattice[i] = from->lattice[i] * (1 + m->move[SHIFTED + i % 3]);
     if (!db_invert(e->lattice, m->to_index)) return 0;
@@ -273,10 +276,10 @@ static int move_model(const db_evidence *from, mover *m, db_evidence *e) {
     return 1;
 }
 
-/* Part of a diagonal that elimination leaves: a move of which less is left is not determined. */
+/* A move is not determined if elimination leaves less than this part of its diagonal. */
 static const double UNDETERMINED = 1e-12;
 
-/* A step of least squares, in which spots count as they are likely to be of the lattice. */
+/* A least-squares step. Spots are weighted by the probability that the lattice has made them. */
 static void step_on(const db_evidence *e, int half, mover *m) {
     const db_evidence_width *const w = &e->width[half];
     const double width[3] = { w->place, w->place, w->turn };
@@ -300,7 +303,7 @@ static void step_on(const db_evidence *e, int half, mover *m) {
     for (int j = 0; j < moves; j++) m->move[j] += right[j];
 }
 
-/* Moves a half's model until its spots are nearest. */
+/* Moves the model of a half until it is nearest to its spots. */
 static void move_half(const db_evidence *from, db_evidence *e, int half, mover *m) {
     enum { STEPS = 4 };
     if (!move_model(from, m, e)) return;
@@ -311,7 +314,7 @@ static void move_half(const db_evidence *from, db_evidence *e, int half, mover *
     }
 }
 
-/* Root mean square of what the changes of edges move spots by, in their widths on the detector. */
+/* Root mean square of the moves of spots by changed edges, in their widths on the detector. */
 static double stretch_of(const db_evidence *e, const mover *m, int half) {
     double sum = 0;
     for (size_t n = 0; n < e->judged; n++) {
@@ -328,7 +331,7 @@ static double stretch_of(const db_evidence *e, const mover *m, int half) {
 
 static void look_at_moved(const db_evidence *e, int moves, const double longer[3],
                           db_evidence *other, db_moved_model *moved) {
-    const double far = 2; /* widths: of the spots of the moved model, or of the model's nodes */
+    const double far = 2; /* widths of the moved model's spots, or of the model's nodes */
     moved->margin = 0;
     for (int half = 0; half < DB_HALVES; half++) {
         mover m = { .moves = moves };

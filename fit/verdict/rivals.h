@@ -1,5 +1,5 @@
-/* The rivals of a model: what else may have made its spots (docs/theory/verdict.md, Rivals). A margin is by how
- * much ln of the likelihood of the model is above that of a rival. */
+/* Rivals of a model: other explanations of its spots (docs/theory/verdict.md, Rivals). A margin is ln of the
+ * likelihood of the model minus ln of the likelihood of a rival. */
 #ifndef DB_FIT_VERDICT_RIVALS_H
 #define DB_FIT_VERDICT_RIVALS_H
 
@@ -7,9 +7,9 @@
 
 enum { DB_ROW_DIRECTIONS = 3, DB_QUARTERS = 4 };
 
-/* What model and rival are compared as. */
+/* How model and rival are compared. */
 typedef enum db_rivalry {
-    DB_RIVAL_INSTEAD, /* all spots are the one's, or all the other's */
+    DB_RIVAL_INSTEAD, /* the model has made all spots, or the rival has */
     DB_RIVAL_ALONE    /* does the model explain any spots that the rival alone does not? */
 } db_rivalry;
 
@@ -19,39 +19,39 @@ typedef struct db_other_cell {
     double cell[6]; /* angstrom, degree */
 } db_other_cell;
 
-/* A model of which all spots are moved by more than twice their widths. */
+/* A model whose spots are all moved by more than twice their widths. */
 typedef struct db_moved_model {
-    double margin;   /* NAN: the spots ask for none */
+    double margin;   /* NAN: the spots do not ask for a move */
     double turn;     /* degree */
     double shift[2]; /* pixels, fast and slow */
-    double edge[3];  /* of the model's; 1, but for a stretched one */
+    double edge[3];  /* factors on the model's edges; 1 except for a stretched model */
 } db_moved_model;
 
-/* Over spots that lie anywhere. */
+/* Margin over spots at random places. */
 double db_margin_over_none(const db_evidence *e);
 
-/* The same in the quarter of the spots, all neighbours, where it is least. */
+/* Margin over random places in the quarter of neighbouring spots where it is least. */
 db_status db_margin_in_quarters(db_context *context, const db_evidence *e, double *least);
 
-/* Over spots that lie anywhere along the rows of the lattice in each direction. */
+/* Margins over spots at random places in the rows of the lattice along each direction. */
 db_status db_margins_over_rows(db_context *context, const db_evidence *e, db_rivalry how,
                                double margins[DB_ROW_DIRECTIONS]);
 
-/* Of all lattices that have a half, a third or a quarter of the nodes, or 2, 3 or 4 times as many, the one over which
- * the margin is least. Those that the model's cell has if it is centred are no rivals: as its edges and angles allow, or
- * as is said (A, B, C, I or F). */
+/* The least margin over all lattices with a half, a third or a quarter of the nodes, or with 2, 3 or 4 times as
+ * many. Lattices that the model's cell has if it is centred are no rivals: centrings that its edges and angles
+ * allow, or the given one (A, B, C, I or F). */
 db_status db_margin_over_smaller(db_context *context, const db_evidence *e, const double cell[6],
                                  int centring, db_other_cell *other);
 db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_other_cell *other);
 
-/* Over the same lattice turned about its rows: where orientations meet spots by chance they share a row with the
- * crystal, and others meet as many. */
+/* Margin over the same lattice turned about its rows: wrong orientations that meet spots by chance share a row
+ * with the crystal, and other orientations meet as many. */
 db_status db_margin_over_turned(db_context *context, const db_evidence *e, double *least);
 
-/* Of the model turned and its image shifted, as spots ask for. */
+/* Margin over the model, turned and its image shifted as the spots ask for. */
 db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_moved_model *moved);
 
-/* Over it with other edges of the cell as well, which move its spots by more than twice their widths. */
+/* Margin over the model with other edges as well, which move its spots by more than twice their widths. */
 db_status db_margin_over_stretched(db_context *context, const db_evidence *e,
                                    db_moved_model *moved);
 

@@ -1,5 +1,5 @@
-/* Judges a refined model by spots that were found without it: are they likelier with the model than with what
- * else may have made them (docs/theory/verdict.md, Rivals)? */
+/* Verdict on a refined model by spots that were found without it: are they likelier with the model than with its
+ * rivals (docs/theory/verdict.md, Rivals)? */
 #include "fit/verdict/verdict.h"
 
 #include "base/context_internal.h"
@@ -13,12 +13,12 @@ typedef struct judge {
     db_context *context;
     const db_experiment *model;
     const db_fit_data *data;
-    float *model_image; /* its own; NULL: not rendered */
+    float *model_image; /* the model's own image; NULL: not rendered */
     const db_evidence *evidence;
     db_fit_verdict *verdict;
 } judge;
 
-/* The row direction of the least margin, and that. */
+/* The direction of rows with the least margin, and this margin. */
 typedef struct row_margin {
     int direction;
     double least;
@@ -34,8 +34,8 @@ static db_status over_rows(db_context *context, const db_evidence *e, db_rivalry
     return DB_OK;
 }
 
-/* Margins over rows of the spots of the model's own image, which are found in the same way as the measured ones, as one
- * kind of rival and as the other. */
+/* Margins over rows for the spots of the model's own image, found like the measured ones, for both ways of
+ * comparing. */
 static db_status look_at_own(const judge *j, row_margin *instead, row_margin *alone,
                              double *spots) {
     db_measured_image image = *j->data->image; /* borrows */
@@ -58,8 +58,8 @@ static db_status look_at_own(const judge *j, row_margin *instead, row_margin *al
     return status;
 }
 
-/* Where spots overlap they lie anywhere along a row even if the model is right, as those of its own image do. Of
- * such the model has to explain some that rows alone do not, half as many at least as of its own. */
+/* If spots overlap, they are at random places in a row even for a right model, as in its own image. Then the model
+ * must explain spots that rows alone do not, at least half as many as in its own image. */
 static db_status judge_overlap(const judge *j, double limit, row_margin *row) {
     const double part_of_own = 0.5;
     row_margin instead = { .least = 0 }, own = { .least = 0 }, alone;
@@ -135,7 +135,7 @@ static void test_stretched(const judge *j, const db_moved_model *moved) {
         -j->verdict->test[DB_FIT_TEST_STRETCHED].least);
 }
 
-/* Beside rows that are likelier, that is no rival. */
+/* If rows are likelier than this rival, it is not tested: NAN. */
 static double beside_rows(double over_rival, double over_rows) {
     return over_rows < 0 && over_rival > over_rows ? (double)NAN : over_rival;
 }
@@ -151,7 +151,7 @@ static void test_smaller(const judge *j, const db_other_cell *smaller) {
               smaller->cell, "long");
 }
 
-/* The first test that fails gives the reason: rivals that say what is wrong come before rows. */
+/* The first failed test gives the reason, so rivals that say what is wrong come before rows. */
 static db_status judge_nodes(const judge *j, int may_be_moved) {
     db_context *const context = j->context;
     const db_evidence *const e = j->evidence;
@@ -202,7 +202,7 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
     return DB_OK;
 }
 
-/* Of a shot of many, whose orientation and shared quantities may still be off, so that it is not asked for rows. */
+/* For a shot of many, whose orientation and shared parameters may still be wrong: not compared with rows. */
 static db_status judge_orientation(const judge *j) {
     double margin;
     DB_TRY(db_margin_over_turned(j->context, j->evidence, &margin));
@@ -216,8 +216,8 @@ static db_status judge_orientation(const judge *j) {
     return DB_OK;
 }
 
-/* The same. Beside a smaller cell the lattice of a right model has a quarter at least of its margin over none
- * (docs/results/verdict.md), so that few spots cannot bear it out, and are not asked. */
+/* For a shot of many. A right model has at least a quarter of its margin over random places also over a smaller
+ * cell (docs/results/verdict.md); without enough spots for that, the test is left out. */
 static db_status judge_multiples(const judge *j) {
     const double part_beside = 0.25;
     db_other_cell smaller, larger;
@@ -234,7 +234,7 @@ static db_status judge_multiples(const judge *j) {
     return DB_OK;
 }
 
-/* A shot of many has not to bear out its cell alone. */
+/* For a shot of many, whose cell need not be confirmed by this shot alone. */
 static db_status judge_shot(const judge *j, int may_be_moved) {
     const double most = DB_MARGIN_PER_SPOT * (double)j->evidence->judged;
     double *const rows = &j->verdict->test[DB_FIT_TEST_ROWS].least,
@@ -244,7 +244,7 @@ static db_status judge_shot(const judge *j, int may_be_moved) {
     return judge_nodes(j, may_be_moved);
 }
 
-/* The same before it is refined with the others. */
+/* For a shot of many, before the joint refinement. */
 static db_status judge_start(const judge *j) {
     test_lattice(j);
     DB_TRY(judge_orientation(j));
@@ -274,10 +274,11 @@ db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
     return db_verdict_of_shot(context, model, data, DB_JUDGE_LATTICE, verdict);
 }
 
-/* One quantity more has to make spots likelier by half the ln of their number (G. Schwarz, Annals of Statistics 6, 461, 1978);
- * against what pixels alone ask for by as much as any other model, unless they contradict it by far. */
+/* A further parameter must raise the log likelihood of spots by half the ln of their number (G. Schwarz, Annals of
+ * Statistics 6, 461, 1978). If only pixels ask for another distance, it must exceed the limit of the other tests,
+ * unless they differ by many errors. */
 void db_verdict_of_distance(int by_pixels, db_fit_result *result) {
-    const double few = 5e-3; /* of the distance: an image is hardly ever taken with a better one */
+    const double few = 5e-3; /* of the distance: images hardly ever have a better one */
     const double far = 10;   /* errors */
     const double held = result->experiment.detector.distance, step = result->distance_step,
                  error = result->distance_error, off = fabs(step) / error;

@@ -10,10 +10,10 @@
 /* Least number of intensities for a significant ranking. */
 static const size_t FEWEST_INTENSITIES = 40;
 
-/* What a shoebox says of its reflection. */
+/* A reflection's intensity in its shoebox. */
 typedef struct intensity {
     double d_spacing;
-    double calculated, measured; /* F^2, and the F^2 that would give the measured intensity */
+    double calculated, measured; /* F^2, calculated and from the measured intensity */
 } intensity;
 
 static int coarser_first(const void *a, const void *b) {
@@ -31,9 +31,9 @@ static double square_of(const db_structure_factors *factors, const int hkl[3]) {
     return factors->amplitude ? factors->amplitude[at] * factors->amplitude[at] : 0;
 }
 
-/* By how many standard deviations the order of measured intensities agrees with that of calculated
- * ones. Each is compared only with others of similar resolution, since both decrease with it
- * (Kendall, Biometrika 30, 81, 1938). */
+/* Agreement between the orders of measured and calculated intensities, in standard deviations of chance. Only
+ * intensities of similar resolution are compared, because both decrease with it (Kendall, Biometrika 30, 81,
+ * 1938). */
 static double rank_intensities(intensity *list, size_t count) {
     enum { GROUP = 8 };
     double sum = 0, variance = 0;
@@ -75,9 +75,8 @@ void db_light_judge(size_t spots, size_t alike, double *part, int *usable) {
     *usable = !(*part < enough);
 }
 
-/* Intensities are those of the model's spots. Where these lie beside the measured ones, or are shaped
- * unlike them, least squares make them too faint: stills of right models have 0.6 to 1 of their spots
- * within the factor. */
+/* Intensities of the model's spots are too faint, by least squares, if the spots are displaced or have another
+ * shape than the measured ones: right models of stills have 0.6 to 1 of their spots within the factor. */
 void db_verdict_of_light(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
     size_t alike = 0;
     v->light_spots = 0;
@@ -91,7 +90,7 @@ void db_verdict_of_light(const db_fit_shoebox *boxes, size_t count, db_fit_verdi
 }
 
 void db_verdict_of_explained(double before, double after, db_fit_verdict *v) {
-    const double few = 0.02; /* of the strong pixels: chance explains as many */
+    const double few = 0.02; /* of the strong pixels: chance explains this many */
     db_verdict_test(
         v, DB_FIT_TEST_EXPLAINED, before > few ? after / before : (double)NAN,
         "the refined model explains %.1f %% of the strong pixels, the start %.1f %%: "

@@ -9,20 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No rival may be likelier than the model by this (ln), and those that are to be excluded have to be less likely by
- * it: it is what a search for the orientation asks for. A refinement, too, finds the likeliest of many lattices,
- * by spots that it has seen: seven parameters of a hundred values that differ are e^32 of them. */
+/* Limit for ln of the likelihood: no rival may be likelier than the model by this, and rivals to be excluded must
+ * be less likely by it. A search for the orientation has the same limit. A refinement, too, finds the likeliest of
+ * many lattices by spots that it has seen: seven parameters with a hundred distinct values are e^32 lattices. */
 static const double SURE = -DB_AGREEMENT_SIGNIFICANT;
-/* The brightest spots of a model are among those that it makes too bright, so any intensities are
- * in order by a few standard deviations. */
+/* The brightest spots of a model are often too bright in it, so any intensities agree in order by a few standard
+ * deviations. */
 static const double LEAST_ORDER = 5;
-/* Least squares make a model fainter if its spots overlap the measured ones only in part. */
+/* Least squares make a model fainter whose spots overlap the measured ones only in part. */
 static const double MOST_BRIGHTNESS = 10;
 
-/* Places of spots may come nearer, and chance takes some pixels; a model that explains much less than
- * its start did has the spots' shapes wrong. */
+/* Places of spots may improve, and chance takes some pixels; a model that explains much less than its start has
+ * wrong shapes of spots. */
 static const double LEAST_OF_START = 0.75;
-/* Errors by which a distance may be off that spots ask for, too. */
+/* Errors of the distance, if spots also ask for another one. */
 static const double MOST_OFF = 3;
 
 static const struct {

@@ -4,7 +4,7 @@
 
 #include <dualbragg/fit.h>
 
-/* Sets all tests to passed, as before any was made. */
+/* Sets all tests to passed, as before the first test. */
 void db_verdict_forget(db_fit_verdict *v);
 
 /* Records the result of a test. The first test that fails gives the reason. */
@@ -14,14 +14,14 @@ __attribute__((format(printf, 4, 5)))
 void db_verdict_test(db_fit_verdict *v, db_fit_test_kind kind, double found, const char *format,
                      ...);
 
-/* May the result be used? One sentence, with which the log, the page and PREFIX.json begin. */
+/* One sentence on whether the result may be used, with which log, page and PREFIX.json begin. */
 enum { DB_USE_SIZE = 1400 };
 void db_verdict_sentence(const db_fit_result *result, char text[DB_USE_SIZE]);
 
-/* The heading in front of a result's reason; empty for a usable, converged result. */
+/* Heading before a result's reason; empty for a usable, converged result. */
 const char *db_verdict_heading(db_status status, int usable);
 
-/* Can all shots in use be used? */
+/* May all shots in use be used? */
 int db_verdict_of_all(const db_fit_shots_result *result);
 
 #endif

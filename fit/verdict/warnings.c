@@ -1,4 +1,4 @@
-/* Warnings of a result: what is weakly determined, badly fitted or far off. */
+/* Warnings of a result: weakly determined, badly fitted or far off parameters. */
 #include "fit/verdict/warnings.h"
 
 #include "base/shown_text.h"
@@ -40,8 +40,9 @@ const char *db_direction_text(char text[DB_DIRECTION_TEXT_SIZE], const db_fit_es
 /* Limits beyond which there is a warning. */
 static const double WEAK_CONDITION = 1e4; /* errors grow by its root */
 static const double STRONG_CORRELATION = 0.95;
-static const double MISFIT = 2;           /* chi2 per degree of freedom */
-static const double OVERESTIMATED = 0.5;  /* likewise, of variances that are too large */
+static const double MISFIT = 2; /* chi2 per degree of freedom */
+static const double OVERESTIMATED =
+    0.5; /* chi2 per degree of freedom, if variances are too large */
 static const double FEW_EXPLAINED = 0.5;  /* of the strong pixels */
 static const double LARGE_SHIFT = 0.5;    /* pixels, mean of a region */
 static const size_t ENOUGH_SPOTS = 5;     /* of a region */
@@ -99,18 +100,18 @@ static size_t place_of(const db_fit_estimates *e, db_parameter parameter) {
     return i;
 }
 
-/* Are these the footprint and the divergence along one axis? Spots near the beam are as wide as footprint + divergence x
- * distance^2 (mm^2), so what one of the two takes the other lacks. */
+/* Are these footprint and divergence along one axis? Spots near the beam have the width footprint + divergence x
+ * distance^2 (mm^2), so the two compensate each other. */
 static int widen_alike(const db_fit_estimates *e, size_t i, size_t k) {
     const int a = (int)e->list[i].parameter, b = (int)e->list[k].parameter;
     return (a == DB_FOOTPRINT_HH && b == DB_DIVERGENCE_HH) ||
            (a == DB_FOOTPRINT_VV && b == DB_DIVERGENCE_VV);
 }
 
-/* A variance that its bound holds has no error. */
+/* A variance held at its bound has no error. */
 static double error_or_none(const db_fit_estimate *e) { return e->error > 0 ? e->error : 0; }
 
-/* What spots determine of both. */
+/* The width of spots, which determines only a sum of both. */
 static void about_width(list *l, size_t footprint, size_t divergence) {
     const db_fit_estimates *const e = l->estimates;
     const db_fit_estimate *const f = &e->list[footprint], *const d = &e->list[divergence];
@@ -125,7 +126,7 @@ static void about_width(list *l, size_t footprint, size_t divergence) {
          sqrt(own[0] * own[0] + own[1] * own[1] + 2 * both));
 }
 
-/* Of two that widen spots alike, is this one at 0 and the other one not? */
+/* Of two parameters that widen spots alike: is this one 0 and the other not? */
 static int is_at_zero_beside(const db_fit_estimates *e, size_t i) {
     const db_fit_estimate *const own = &e->list[i];
     for (size_t k = 0; k < e->count && own->at_bound < 0 && own->value <= 0; k++)
@@ -199,7 +200,7 @@ static void about_distance(list *l) {
              held, held + step, error);
 }
 
-/* Spots that the model leaves. */
+/* Spots at no reflection of the model. */
 static void about_other_lattice(list *l) {
     const db_fit_result *const r = l->result;
     const db_fit_orientation *const other = &r->other_lattice;
@@ -211,8 +212,7 @@ static void about_other_lattice(list *l) {
          r->left_spots, r->all_spots, other->spots, other->indexed, other->by_chance);
 }
 
-/* What the verdict says beside its tests: which of them are passed by little, and whether intensities may
- * be used, too. */
+/* Warnings of the verdict: tests passed by little; intensities that must not be used. */
 static void about_verdict(list *l) {
     const db_fit_verdict *const v = &l->result->verdict;
     if (l->result->status != DB_OK || !v->usable) return;
@@ -336,7 +336,7 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
     return l.failed ? db_fail_memory(context, "the warnings") : DB_OK;
 }
 
-/* Whose detector stands for that of all. */
+/* Distance of the first shot, as an example for all. */
 static double first_distance(const db_fit_shots_result *result) {
     for (size_t s = 0; s < result->shot_count; s++)
         if (result->shot[s].experiment.oversample > 0)

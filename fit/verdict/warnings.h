@@ -1,4 +1,4 @@
-/* What to look at before a result is used, in words. */
+/* Points to check before a result is used, in words. */
 #ifndef DB_FIT_VERDICT_WARNINGS_H
 #define DB_FIT_VERDICT_WARNINGS_H
 
@@ -7,7 +7,7 @@
 /* Fills the result's warnings, replacing those it has. */
 db_status db_fit_warnings_make(db_context *context, db_fit_result *result);
 
-/* The same of a rotation series. */
+/* Fills the warnings of a rotation series. */
 db_status db_fit_series_warnings_make(db_context *context, db_fit_shots_result *result);
 
 enum { DB_DIRECTION_TEXT_SIZE = 256 };
