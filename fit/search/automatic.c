@@ -1,4 +1,5 @@
-/* Parameters for a configuration without a section refine; sizes and spreads that start from the spots. */
+/* Parameters for a configuration without a section refine; sizes and spreads of the start, from the widths of
+ * spots. */
 #include "fit/search/automatic.h"
 
 #include "base/context_internal.h"
@@ -18,25 +19,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How wide the spots of an image are, found without a model: a line through the variances of spots along
- * their circles about the beam. Blocks that are turned about the beam move a spot along its circle, the farther
- * the larger the circle is; all else that widens spots does so alike on the whole detector. */
+/* Widths of the spots of an image, found without a model: a line through their variances along circles about the
+ * beam. Blocks turned about the beam move a spot along its circle, farther on larger circles; everything else
+ * widens spots equally on the whole detector. */
 typedef struct spot_widths {
-    size_t count;    /* spots that tell; 0: the rest is 0, too */
-    double alike;    /* mm^2: variance along a circle, without that of turned blocks */
+    size_t count;    /* spots in use; 0: the other members are 0, too */
+    double alike;    /* mm^2: variance along a circle, without turned blocks */
     double turned;   /* degree^2: variance of turns of blocks about the beam */
-    double q_per_mm; /* 1/angstrom: how far scattering vectors of spots are that lie a mm apart */
+    double q_per_mm; /* 1/angstrom: difference of the scattering vectors of spots a mm apart */
 } spot_widths;
 
 enum {
-    MOST = 600,  /* strongest spots: those with faint ends that are seen */
-    FEWEST = 12, /* of which a third is enough for a median */
-    PIXELS = 4   /* of a spot, at least */
+    MOST = 600,  /* strongest spots, whose faint ends are visible */
+    FEWEST = 12, /* fewest spots: a third is enough for a median */
+    PIXELS = 4   /* fewest of a spot */
 };
 
 /* A spot as a point of the line. */
 typedef struct spot_width {
-    double reach; /* pixels^2 per degree^2: by how much a turn about the beam moves it, squared */
+    double reach;     /* pixels^2 per degree^2: squared move by a turn about the beam */
     double variance;  /* pixels^2 */
     double per_pixel; /* 1/angstrom */
 } spot_width;
@@ -79,7 +80,7 @@ static spot_width middle_of(const spot_width *w, size_t count, double *room) {
     return m;
 }
 
-/* Through the medians of the nearest and of the farthest third. */
+/* A line through the medians of the nearest and of the farthest third. */
 static void fit_line(spot_width *w, size_t count, double pixel, double *room, spot_widths *widths) {
     const size_t third = count / 3;
     qsort(w, count, sizeof *w, nearer_first);
@@ -113,7 +114,7 @@ static db_status take_spots(db_context *context, const db_experiment *experiment
     return DB_OK;
 }
 
-/* The experiment says where beam and detector are; the crystal does not count. */
+/* Measures widths of spots with the geometry of the experiment; its crystal does not matter. */
 static db_status spot_widths_measure(db_context *context, const db_experiment *experiment,
                                      const db_measured_image *image,
                                      const db_fit_settings *settings, spot_widths *widths) {
@@ -125,12 +126,12 @@ static db_status spot_widths_measure(db_context *context, const db_experiment *e
     return status;
 }
 
-/* Blocks so large that their size widens no spot: which is what one image can say of it. */
+/* Blocks so large that their size widens no spot: one image cannot distinguish larger ones. */
 static const double LARGE_BLOCK = 1e4; /* angstrom */
 static const double USUAL_BLOCK =
-    1e3; /* of sampled spots, or where sizes are refined, on images without spots */
-/* Turns of blocks (degree^2): with which orientations that are a little off are found, and the least that
- * spots are measured to; and widths (mm^2) of images without spots. */
+    1e3; /* cells of sampled spots, or if sizes are refined, on images without spots */
+/* Turns of blocks (degree^2), with which slightly wrong orientations are found; the least that spots determine;
+ * and widths (mm^2) for images without spots. */
 static const double MOSAIC = 0.01, LEAST_MOSAIC = 4e-4, FOOTPRINT = 0.01;
 
 static int is_right_angle(double angle) {
@@ -138,7 +139,7 @@ static int is_right_angle(double angle) {
     return fabs(angle - 90) < near || fabs(angle - 120) < near;
 }
 
-/* A value within the bounds that are known by now, of the parameter if it is refined. */
+/* A value within the present bounds of the parameter, if it is refined. */
 static double bounded(const db_fit_settings *settings, db_parameter parameter, double value) {
     const size_t i = db_fit_parameter_index(settings, db_fit_quantity_make(parameter, -1));
     if (i == settings->parameter_count) return value;
@@ -154,9 +155,10 @@ static int is_refined(const db_fit_settings *settings, db_parameter_kind kind) {
     return 0;
 }
 
-/* What of the widths of spots nothing says. */
+/* Widths of spots that neither file nor user gives. */
 typedef struct open_widths {
-    int blocks, finite; /* sizes; 1: blocks are small enough to widen spots */
+    int blocks,
+        finite; /* blocks: sizes are open; finite: 1: blocks are small enough to widen spots */
     int mosaic, footprint;
 } open_widths;
 
@@ -177,7 +179,7 @@ static open_widths what_is_open(const db_fit_config *config, const db_experiment
                               (!finite || is_refined(settings, DB_KIND_FOOTPRINT_VARIANCE)) };
 }
 
-/* Blocks whose nodes alone make spots as wide as they are, or beside a footprint half of that. */
+/* Starts with blocks whose nodes alone explain the widths of spots, or half of the variance beside a footprint. */
 static void start_blocks(const db_fit_settings *settings, const open_widths *open,
                          const spot_widths *widths, db_experiment *start) {
     static const db_parameter size[3] = { DB_CELLS_A, DB_CELLS_B, DB_CELLS_C };
@@ -222,21 +224,22 @@ int db_turns_about_beam(const db_experiment *start, db_parameter parameter) {
     return (int)parameter == (int)DB_DETECTOR_ROTX + along;
 }
 
-/* A turn of the detector about the beam would be one of the crystal; an angle of the cell that is right stays so. */
+/* Is a parameter needless? A turn of the detector about the beam is a turn of the crystal; a right angle of the
+ * cell stays right. */
 static int is_needless(const db_experiment *start, db_parameter parameter) {
     return db_turns_about_beam(start, parameter) ||
            (db_facts_of(parameter)->kind == DB_KIND_CELL_ANGLE &&
             is_right_angle(db_parameter_get(start, parameter)));
 }
 
-/* What many images have in common beside the detector, though a single one may have its own. */
+/* Is a parameter common to many images, apart from the detector's, though a single image may have its own value? */
 static int is_common(const db_parameter_facts *facts) {
     return facts->kind == DB_KIND_FOOTPRINT_VARIANCE ||
            facts->kind == DB_KIND_DIVERGENCE_VARIANCE || facts->kind == DB_KIND_BANDWIDTH_VARIANCE;
 }
 
-/* A series tells more than a still: how large blocks are, since they widen spots across the Ewald sphere, too, and how
- * the spindle stands, but not beside an orientation that varies. Modes are earned by single images. */
+/* A series determines more than a still: sizes of blocks, which widen spots across the Ewald sphere, too; and the
+ * spindle, but not beside an orientation that varies. Modes are earned by single images only. */
 static db_choosing choosing_of(const db_fit_config *config, const db_parameter_facts *facts) {
     if (!config->series) return facts->choosing;
     switch (facts->kind) {
@@ -248,7 +251,7 @@ static db_choosing choosing_of(const db_fit_config *config, const db_parameter_f
     }
 }
 
-/* In the order in which stages take them up. */
+/* Adds parameters in the order of the stages that take them up. */
 db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                                    const db_experiment *start) {
     for (int choosing = DB_CHOOSING_CHOSEN; choosing <= (int)DB_CHOOSING_EARNED; choosing++)

@@ -1,5 +1,5 @@
-/* What a configuration leaves open: which parameters are refined (no section refine), all that images can
- * determine; sizes and spreads of the crystal, which start as the spots are wide. */
+/* Open choices of a configuration: refined parameters, if it has no section refine: all that images can determine;
+ * and sizes and spreads of the crystal, which start at the widths of the spots. */
 #ifndef DB_FIT_SEARCH_AUTOMATIC_H
 #define DB_FIT_SEARCH_AUTOMATIC_H
 
@@ -9,10 +9,10 @@
 db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                                    const db_experiment *start);
 
-/* Is it a turn of the detector about the axis that lies nearest to the beam? */
+/* Is the parameter a turn of the detector about the axis nearest to the beam? */
 int db_turns_about_beam(const db_experiment *start, db_parameter parameter);
 
-/* Gives the start the sizes and spreads that nothing says. */
+/* Sets open sizes and spreads of the start. */
 db_status db_fit_start_widths(db_context *context, const db_fit_config *config,
                               const db_measured_image *image, db_experiment *start);
 

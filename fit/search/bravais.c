@@ -1,5 +1,6 @@
-/* Edges of the usual cells are two-fold axes: three at right angles of orthorhombic, tetragonal and cubic lattices, two of
- * hexagonal axes, one of monoclinic lattices. How many lattice points the cell has tells its centring. */
+/* Bravais lattices by their two-fold axes, which are edges of the usual cells: three at right angles for
+ * orthorhombic, tetragonal and cubic lattices, two for hexagonal axes, one for monoclinic lattices. The number of
+ * lattice points in the cell gives its centring. */
 #include "fit/search/bravais.h"
 
 #include "base/cell_constants.h"
@@ -17,7 +18,7 @@ static const double most_strain = 0.04;
 
 typedef struct lattice {
     double real[9]; /* rows of the reduced cell */
-    int basis[9];   /* those, in the rows given */
+    int basis[9];   /* the reduced cell in the given rows */
     db_two_fold axis[DB_MOST_TWO_FOLDS];
     int axes;
     db_bravais *list;
@@ -31,14 +32,14 @@ static void cross(const int a[3], const int b[3], int product[3]) {
 
 static int dot(const int a[3], const int b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* Points of the lattice in a cell, with the sign of its hand. */
+/* Number of lattice points in a cell, negative for a left-handed one. */
 static int points_in(const int edges[9]) {
     int across[3];
     cross(edges + 3, edges + 6, across);
     return dot(edges, across);
 }
 
-/* Is a part of a sum of edges a translation? */
+/* Is a fraction of a sum of edges a translation? */
 static int is_translation(const int edges[9], int a, int b, int c, int part) {
     for (int i = 0; i < 3; i++)
         if ((a * edges[i] + b * edges[3 + i] + c * edges[6 + i]) % part) return 0;
@@ -61,7 +62,7 @@ static void vector_of(const lattice *l, const int index[3], double v[3]) {
         v[i] = index[0] * l->real[i] + index[1] * l->real[3 + i] + index[2] * l->real[6 + i];
 }
 
-/* Keeps the least strained cell of each lattice. edges: of the reduced cell. */
+/* Keeps the least strained cell of each lattice. edges: in rows of the reduced cell. */
 static void offer(lattice *l, char family, char centring, int order, const int edges[9]) {
     db_bravais b = { .symbol = { family, centring, '\0' }, .order = order };
     double rows[9], angle, edge;
@@ -84,7 +85,7 @@ static void offer(lattice *l, char family, char centring, int order, const int e
     if (at == l->count) l->count++;
 }
 
-/* With edges in another order, so that the kept centring is on the face of a and b. */
+/* Offers a cell with edges reordered so that the centring is on the face of a and b. */
 static void offer_on_c(lattice *l, const int edges[9], char centring) {
     const int first = centring == 'A' ? 1 : centring == 'B' ? 2 : 0;
     int moved[9];
@@ -93,7 +94,7 @@ static void offer_on_c(lattice *l, const int edges[9], char centring) {
     offer(l, 'o', centring == 'A' || centring == 'B' ? 'C' : centring, 4, moved);
 }
 
-/* Three edges that are two-fold axes at right angles: each of the three may be the tetragonal one. */
+/* Offers three edges that are two-fold axes at right angles; each may be the tetragonal axis. */
 static void offer_right_angled(lattice *l, const int edges[9]) {
     const char centring = centring_of(edges);
     if (centring == '?') return;
@@ -115,7 +116,7 @@ static double angle_between(const lattice *l, const int a[3], const int b[3]) {
     return db_angle(u, v);
 }
 
-/* The shortest translation across two edges; 0: there is none. */
+/* The shortest translation at right angles to two edges; 0: none. */
 static int find_across(const lattice *l, const int a[3], const int b[3], int c[3]) {
     double shortest = INFINITY;
     for (int k = 0; k < 7 * 7 * 7; k++) {
@@ -132,7 +133,7 @@ static int find_across(const lattice *l, const int a[3], const int b[3], int c[3
     return isfinite(shortest);
 }
 
-/* Hexagonal axes: two two-fold axes at 120 degree, and what is across them. */
+/* Offers hexagonal axes: two two-fold axes at 120 degree, and the axis across them. */
 static void offer_hexagonal(lattice *l, const int a[3], const int b[3]) {
     int edges[9];
     memcpy(edges, a, 3 * sizeof *a);
@@ -152,7 +153,7 @@ static void offer_hexagonal(lattice *l, const int a[3], const int b[3]) {
     if (is_translation(edges, 2, 1, 1, 3)) offer(l, 'h', 'R', 6, edges);
 }
 
-/* One two-fold axis b, and the two shortest translations in the planes across it, with an obtuse angle. */
+/* Offers one two-fold axis b, and the two shortest translations in the planes across it, with an obtuse angle. */
 static void offer_monoclinic(lattice *l, const db_two_fold *axis) {
     int edges[9] = { 0 };
     double length[2] = { INFINITY, INFINITY };
@@ -184,7 +185,7 @@ static void offer_monoclinic(lattice *l, const db_two_fold *axis) {
     offer(l, 'm', centring == 'P' ? 'P' : 'C', 2, edges);
 }
 
-/* In the order of their lengths: P, I and F name no axis. */
+/* Sorts edges by length, for P, I and F, which name no axis. */
 static void sort_edges(const lattice *l, int edges[9]) {
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < 6; i += 3) {

@@ -1,6 +1,7 @@
-/* Three translations of a crystal (translations.h) make a lattice; the one whose nodes have more spots than chance
- * explains is refined: what is linear, its reciprocal basis and the beam, by least squares. Longer and longer translations are
- * looked for, until a lattice has most of the spots (docs/theory/refinement.md, Unknown cells). */
+/* Search for a cell: three translations of the crystal (translations.h) make a lattice. The lattice that chance
+ * explains least is refined by least squares in the linear variables, its reciprocal basis and the beam. The
+ * search takes longer and longer translations until a lattice has most of the spots (docs/theory/refinement.md,
+ * Unknown cells). */
 #include "fit/search/cell_search.h"
 #include "fit/search/translations.h"
 
@@ -13,15 +14,16 @@
 
 enum {
     LENGTHS = 7,
-    PROBED = 150, /* spots at the lowest angles, with which lattices are tried */
+    PROBED = 150, /* spots at the lowest angles, which try lattices */
     CANDIDATES = 12
 };
 static const double first_length = 40, longer = 1.6; /* angstrom: of translations */
-static const double first_angle = 0.8; /* degree: tolerance of lattices that are not refined */
+static const double first_angle = 0.8; /* degree: tolerance of lattices before refinement */
 static const double enough =
-    0.7; /* part of the spots near nodes: longer translations can hardly bring more */
-static const double least_part = 0.1; /* of the spots, beyond chance */
-/* ln of a probability that is not one of chance: that all spots on rows have as many near nodes as a right row has. */
+    0.7; /* fraction of the spots near nodes: longer translations can hardly bring more */
+static const double least_part = 0.1; /* least fraction of the spots, beyond chance */
+/* ln of the probability that all spots on rows are near nodes as often as on a right row; a lattice below this is
+ * no chance. */
 static const double ROWS_SIGNIFICANT = -5;
 
 typedef struct candidate {
@@ -29,7 +31,7 @@ typedef struct candidate {
     db_lattice lattice;
 } candidate;
 
-/* Three shortest vectors of the lattice that span it, right-handed. */
+/* Reduces three vectors to the shortest ones that span the lattice, right-handed. */
 static void reduce_rows(double real[9]) {
     for (int pass = 0; pass < 20; pass++) {
         int changed = 0;
@@ -58,7 +60,7 @@ static void reduce_rows(double real[9]) {
         for (int d = 0; d < 9; d++) real[d] = -real[d];
 }
 
-/* The lattice of three translations, with the beam that their phases say. 0: they lie in a plane. */
+/* The lattice of three translations, with the beam from their phases. 0: they are in a plane. */
 static int combine_three(const db_translation *const t[3], const double by_beam[2][3],
                          db_lattice *c) {
     double *const real = c->real, *const beam = c->beam, rows[9], shift[3] = { 0 },
@@ -89,7 +91,7 @@ typedef struct search {
     db_cell_found *best;
 } search;
 
-/* Lattices of three of the translations. */
+/* Makes lattices of all triples of translations. */
 static size_t combine_all(const search *s, const db_translation *t, size_t count, candidate *list) {
     const size_t probed = s->count < PROBED ? s->count : PROBED;
     size_t kept = 0;
@@ -107,7 +109,7 @@ static size_t combine_all(const search *s, const db_translation *t, size_t count
     return kept;
 }
 
-/* Refines a lattice, and takes it if chance explains it less well than the best so far. points: of the translations that
+/* Refines a lattice, and takes it if it is less probable by chance than the best so far. points: translations that
  * were tried for each of its three. */
 static void take_better(const search *s, db_lattice *lattice, double points) {
     db_cell_found found;
@@ -122,7 +124,7 @@ static void take_better(const search *s, db_lattice *lattice, double points) {
     *s->best = found;
 }
 
-/* The best lattice of translations up to a length. affordable: 0 if they are too many to be tried. */
+/* The best lattice of translations up to a length. affordable: 0 if there are too many to try. */
 static db_status search_to(const search *s, double length, int *affordable) {
     db_translation t[DB_MOST_TRANSLATIONS];
     candidate list[CANDIDATES];
@@ -144,7 +146,7 @@ int db_cell_is_significant(const db_cell_found *found) {
            (double)a->near - a->by_chance >= least_part * (double)a->count;
 }
 
-/* Longer and longer translations. */
+/* Searches with longer and longer translations. */
 static db_status search_all(const search *s) {
     db_context *const context = s->context;
     double length = first_length;

@@ -18,7 +18,7 @@
 
 static const char *name_of(db_parameter p) { return db_parameter_describe(p)->name; }
 
-/* The ranges are those of the configuration's keys. */
+/* Checks values against the ranges of the configuration's keys. */
 static db_status check_values(db_context *context, const db_fit_settings *s) {
     static const int sections[] = { DB_SECTION_TOP,    DB_SECTION_INTENSITY,  DB_SECTION_DATA,
                                     DB_SECTION_STARTS, DB_SECTION_AMPLITUDES, DB_SECTION_CURVES };
@@ -137,7 +137,7 @@ static db_status check_bounds(db_context *context, const db_experiment *start,
     return DB_OK;
 }
 
-/* A range of the beam is a factor on the places of its sources in it. */
+/* Refuses a refined range of the beam without sources in it: the range scales their places. */
 static db_status check_spread(db_context *context, const db_experiment *start, db_parameter p) {
     const int axis = p == DB_DIVERGENCE_HORIZONTAL ? 0
                      : p == DB_DIVERGENCE_VERTICAL ? 1
@@ -151,7 +151,7 @@ static db_status check_spread(db_context *context, const db_experiment *start, d
                    name_of(p));
 }
 
-/* Where a parameter cannot be found because the image does not change with it. */
+/* Refuses a parameter without influence on the image. */
 static db_status check_influence(db_context *context, const db_experiment *start, db_parameter p,
                                  const db_fit_settings *settings, int is_frame) {
     if (p == DB_SCALE && settings->intensity == DB_FIT_FREE && !is_frame && !settings->joint.wanted)
@@ -193,7 +193,7 @@ static db_status check_influence(db_context *context, const db_experiment *start
     return check_spread(context, start, p);
 }
 
-/* Groups move panels of which own motions of all panels would be the same thing again. */
+/* Refuses groups of panels beside own motions of all panels, which would move them twice. */
 static db_status check_motion(db_context *context, const db_experiment *start,
                               const db_fit_settings *settings, const db_fit_parameter *p) {
     const db_fit_panel_groups *const groups = &settings->panel_groups;
@@ -289,7 +289,7 @@ static db_status check_stage(db_context *context, const db_fit_settings *setting
     return DB_OK;
 }
 
-/* The bounds of the angles must hold all turns. */
+/* Bounds of the misset angles must include all turns of the starts. */
 static db_status check_turns(db_context *context, const db_experiment *start,
                              const db_fit_settings *settings) {
     const double most = settings->starts.turn;

@@ -25,7 +25,7 @@ static int evaluate_lm(void *user, const double *x, double *loss, double *gradie
     return !goes_on;
 }
 
-/* Begins a search at the best point, or repeats the one that was interrupted. */
+/* Begins a search at the best point, or continues an interrupted one. */
 static void begin_search(db_search *s) {
     db_search_log *const log = s->log;
     const size_t size = s->unknowns.count * sizeof *s->value;
@@ -90,7 +90,7 @@ static const db_parameter_facts *facts_of(const db_unknowns *u, size_t i) {
 int db_stage_bound_of(const db_unknowns *u, size_t i, double value, double slope) {
     const double near = db_unknown_near(u, i);
     const db_parameter_facts *const possible = facts_of(u, i);
-    if (!(u->lower[i] < u->upper[i])) return 0; /* held on purpose */
+    if (!(u->lower[i] < u->upper[i])) return 0; /* held by equal bounds */
     if (value <= u->lower[i] + near && u->lower[i] <= possible->least) return -1;
     if (value >= u->upper[i] - near && u->upper[i] >= possible->most) return 1;
     return db_unknown_held(u, i, value, slope);
@@ -108,7 +108,7 @@ int db_bound_holds(const db_fit_settings *settings, const db_fit_parameter *p, i
     return 1;
 }
 
-/* The first unknown at a bound that the user chose; 0: there is none. */
+/* The first unknown at a bound of the user; 0: none. */
 static int held_by_user(const db_unknowns *u, const int *at_bound, char text[DB_BOUND_SIZE]) {
     for (size_t i = 0; i < u->count; i++)
         if (db_bound_holds(u->settings, &u->settings->parameters[u->index[i]], at_bound[i], text))
@@ -116,8 +116,8 @@ static int held_by_user(const db_unknowns *u, const int *at_bound, char text[DB_
     return 0;
 }
 
-/* Our criterion is what a further step promises. NLopt stops when a step has changed little, so ten
- * times the tolerance counts as converged. */
+/* Our criterion is the promise of a further step. NLopt stops after a small change, so ten times the tolerance
+ * counts as converged. */
 static void explain_end(const db_search *s, const int *at_bound, db_stage_result *r) {
     const db_unknowns *const u = &s->unknowns;
     const db_fit_stage *const stage = s->stage;
@@ -162,8 +162,8 @@ static void explain_end(const db_search *s, const int *at_bound, db_stage_result
     }
 }
 
-/* Evaluates at the best point, unless that was the last one; finds which unknowns are at a bound (-1, 0, 1) and what a
- * further step promises, and tells from them how the stage ended. */
+/* Evaluates at the best point, unless it was the last one; finds unknowns at a bound (-1, 0, 1) and the promise of
+ * a further step; from them, how the stage ended. */
 static db_status judge_stage(db_search *s, int *at_bound, db_stage_result *result) {
     const db_unknowns *const u = &s->unknowns;
     double loss = s->best;

@@ -1,5 +1,5 @@
-/* The cell of a crystal on an image: its lattice, and of the Bravais lattices that it nearly is the highest one that spots do
- * not tell from it. */
+/* Finds the cell of a crystal on an image: its lattice, and the highest Bravais lattice that spots cannot
+ * distinguish from it. */
 #include "base/cell_constants.h"
 #include "base/context_internal.h"
 #include "base/quantile.h"
@@ -19,21 +19,22 @@
 #include <string.h>
 
 enum { MOST = 400 }; /* strongest spots, which count */
-/* What spots do not tell from the triclinic lattice: part of its indexed spots, multiple of its misfit. */
+/* A Bravais lattice fits if it keeps this fraction of the indexed spots of the triclinic lattice, within this
+ * multiple of its misfit. */
 static const double least_indexed = 0.85, most_misfit = 1.25;
 
 static const db_cell_ties *ties_of(const char *symbol, const double cell[6]) {
     return db_cell_ties_of(*symbol == 'm' ? "P 1 2 1" : symbol, cell);
 }
 
-/* Does a symmetry that is asked for name this lattice? */
+/* Does a required symmetry name this lattice? */
 static int is_named(const db_fit_bravais *b, const char *symmetry, int centring) {
     const db_cell_ties *const own = ties_of(b->symbol, b->cell), *const asked = db_cell_ties_of(
                                                                      symmetry, b->cell);
     return own && own == asked && (!centring || b->symbol[1] == centring);
 }
 
-/* What spots say of one Bravais lattice; `free`: of the triclinic one. */
+/* Fit of one Bravais lattice to the spots; `free`: fit of the triclinic lattice. */
 static void judge_lattice(const db_bravais *from, const db_lattice *free,
                           const db_search_spot *spots, size_t count, unsigned char *near,
                           size_t indexed, db_fit_bravais *b, double *distance, double rows[9]) {
@@ -66,7 +67,7 @@ static void name_lattices(const db_fit_found_cell *cell, char *text, size_t size
     }
 }
 
-/* Of those that the symmetry names, or else of all, the first that fits. listed: a failure without gemmi, which says so. */
+/* The first lattice that fits, of those that the symmetry names, or of all. listed: failure message without gemmi. */
 static db_status choose_lattice(db_context *context, const char *symmetry, int centring,
                                 db_status listed, db_fit_found_cell *cell) {
     char text[600];
@@ -84,7 +85,7 @@ static db_status choose_lattice(db_context *context, const char *symmetry, int c
                    "the cell that was found cannot have the symmetry %s; %s", symmetry, text);
 }
 
-/* From its edges (rows, laboratory frame). */
+/* Orientation of a cell from its edges (rows, laboratory frame). */
 static void find_orientation_of(const double rows[9], db_fit_found_cell *cell) {
     double standard[9], a_star[9];
     db_lattice_rows(cell->lattice[cell->chosen].cell, standard);
@@ -150,7 +151,7 @@ static db_status find_in(db_context *context, const db_fit_settings *settings,
     return status;
 }
 
-/* Turns the crystal's spindle back. */
+/* Rotates a spot to the crystal at a spindle angle of 0. */
 static void turn_back(const db_experiment *experiment, db_search_spots *list) {
     const double phi = -db_goniometer_middle(experiment, NULL) * 0.017453292519943295769;
     double axis[3];
@@ -163,7 +164,7 @@ static void turn_back(const db_experiment *experiment, db_search_spots *list) {
     }
 }
 
-/* Appends spots; one that is as near to another, of the image before, as its tolerance is that one again. */
+/* Appends spots. A spot that is within its tolerance of a spot of the image before is the same spot. */
 static db_status append_spots(db_context *context, const db_search_spots *more,
                               db_search_spots *all) {
     const size_t before = all->count;
@@ -240,7 +241,8 @@ db_status db_fit_find_cell(db_context *context, const db_measured_image *image,
 
 static const double same_edge = 0.03, same_angle = 3; /* part, degree */
 
-/* Reduced cells of one lattice may have angles of either side of 90 degree, and edges in another order. */
+/* Are two cells alike? Reduced cells of one lattice may have angles on either side of 90 degree, and edges in
+ * another order. */
 static int are_alike(const db_fit_found_cell *one, const db_fit_found_cell *other) {
     double a[6], b[6];
     for (int i = 0; i < 6; i++) {
@@ -262,7 +264,7 @@ static const db_fit_bravais *lattice_of(const db_fit_found_cell *cell, const cha
     return NULL;
 }
 
-/* The one that most others are like; of several, the one that chance explains least. */
+/* The cell that most others are like; among several, the one that is least probable by chance. */
 static size_t most_liked(const db_fit_found_cell *cells, size_t count, size_t *votes) {
     size_t best = 0;
     *votes = 0;
@@ -278,7 +280,7 @@ static size_t most_liked(const db_fit_found_cell *cells, size_t count, size_t *v
     return best;
 }
 
-/* Of a constant of the lattices of this kind on the images that agree; values: room for all. */
+/* Median of a constant of the lattices of this kind on the images that agree; values: room for all. */
 static double constant(const db_fit_found_cell *cells, size_t count, const db_fit_found_cell *like,
                        const char *symbol, int which, double *values) {
     size_t known = 0;
@@ -289,7 +291,7 @@ static double constant(const db_fit_found_cell *cells, size_t count, const db_fi
     return db_median(values, known);
 }
 
-/* On how many of the images that agree a lattice of this kind fits. */
+/* Number of agreeing images on which a lattice of this kind fits. */
 static size_t fitting(const db_fit_found_cell *cells, size_t count, const db_fit_found_cell *like,
                       const char *symbol) {
     size_t number = 0;
@@ -300,7 +302,7 @@ static size_t fitting(const db_fit_found_cell *cells, size_t count, const db_fit
     return number;
 }
 
-/* The highest lattice that fits on most of them, unless one was asked for. */
+/* The highest lattice that fits on most agreeing images, or the required one. */
 static int choose_fitting(const db_fit_found_cell *cells, size_t count,
                           const db_fit_found_cell *like, size_t votes) {
     int i = like->chosen;

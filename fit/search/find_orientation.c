@@ -1,4 +1,4 @@
-/* Finding the orientations of crystals on an image. */
+/* Finds the orientations of crystals on an image. */
 #include "base/context_internal.h"
 #include "fit/search/check_settings.h"
 #include "fit/search/find_orientation.h"
@@ -16,22 +16,22 @@
 #include <string.h>
 
 enum {
-    MOST = 400,       /* strongest spots, which count */
-    MOST_WIDE = 4000, /* spots that are used if hot pixels or ice may be the strongest */
+    MOST = 400,       /* strongest spots in use */
+    MOST_WIDE = 4000, /* spots in use if hot pixels or ice may be among the strongest */
     FEWEST = 5
 };
-/* How far the scale (relative) and the beam's centre (pixels) may be off where they are refined. */
+/* Possible errors of the scale (relative) and of the beam centre (pixels), if they are refined. */
 static const double wide_scale = 0.03, wide_beam = 10;
 
-/* Least part of the spots to be indexed beyond chance: another crystal's lattice may agree in a row
- * or a layer of nodes. */
+/* Least fraction of the spots that a lattice must index beyond chance: another crystal's lattice may agree in a
+ * row or a layer of nodes. */
 static const double least_part = 0.1;
 
-/* A lattice that is nearer to another than this multiple of the tolerance is a part of it. */
+/* A lattice nearer to another than this multiple of the tolerance is part of it. */
 static const double beside = 2;
 
-/* Turns the crystal on its goniometer, which stands in the middle of its range: converts a turn in
- * the laboratory to one of the crystal at angle 0. */
+/* Turns the crystal on its goniometer, which is in the middle of its range: converts a turn in the laboratory to
+ * one of the crystal at angle 0. */
 static void turn_crystal(const db_experiment *experiment, const double turn[9],
                          db_crystal *crystal) {
     const double phi = db_goniometer_middle(experiment, NULL) * 0.017453292519943295769;
@@ -45,31 +45,31 @@ static void turn_crystal(const db_experiment *experiment, const double turn[9],
     db_orientation_set(turned, crystal);
 }
 
-/* Spots of an agreement that chance did not make? Another crystal's lattice may agree in a row or a layer of nodes. */
+/* Is an agreement no chance? Another crystal's lattice may agree in a row or a layer of nodes. */
 static int is_lattice(const db_agreement *a) {
     const double excess = (double)a->near - a->by_chance;
     return db_agreement_log_probability(a) <= DB_AGREEMENT_SIGNIFICANT &&
            excess >= least_part * (double)a->count;
 }
 
-/* Lattices one after the other, each from the spots that those before have left: a search. */
+/* A search for lattices one after the other, each from the spots that earlier ones leave. */
 typedef struct series {
     const db_experiment *experiment;
     db_search_lattice cell;
     db_search_spot *all; /* all spots, the strongest first */
     size_t all_count;
-    db_search_spots left;  /* those that no lattice has yet */
+    db_search_spots left;  /* spots that no lattice has yet */
     unsigned char *marked; /* [2][all_count] */
     double turn[DB_FIT_MOST_LATTICES][9];
     size_t count; /* of lattices */
     db_fit_lattice *lattice;
     double effort;       /* of each search */
-    db_search_room room; /* what is known roughly */
-    int wide[2];         /* are these scale, beam? */
-    db_search_pose pose; /* what was found of it, by which spots were moved */
+    db_search_room room; /* approximately known quantities */
+    int wide[2];         /* are scale and beam open? */
+    db_search_pose pose; /* result for them, to which spots were moved */
 } series;
 
-/* With a scale and a beam, where this makes more of the spots likely; moves them. */
+/* Searches with open scale and beam, and moves spots, if this makes more of them likely. */
 static db_status look_wide(db_context *context, series *s, size_t most, double turn[9],
                            db_agreement *agreement) {
     db_search_pose pose;
@@ -92,7 +92,7 @@ static db_status look_wide(db_context *context, series *s, size_t most, double t
     return DB_OK;
 }
 
-/* By pairs of spots, where scale and beam are known. */
+/* Searches by pairs of spots, with known scale and beam. */
 static db_status look_near(db_context *context, const series *s, size_t lattices, double effort,
                            double turn[9], db_agreement *agreement) {
     size_t count;
@@ -104,7 +104,7 @@ static db_status look_near(db_context *context, const series *s, size_t lattices
     return status;
 }
 
-/* Briefly as if all were known, then with a scale and a beam, then thoroughly as if all were known. */
+/* Searches briefly with everything known, then with open scale and beam, then thoroughly with everything known. */
 static db_status look_for_one(db_context *context, series *s, size_t lattices, double turn[9],
                               db_agreement *agreement) {
     const double brief = 0.1;
@@ -119,7 +119,7 @@ static db_status look_for_one(db_context *context, series *s, size_t lattices, d
                                  : look_near(context, s, lattices, s->effort, turn, agreement);
 }
 
-/* The lattice that has most of the strongest spots; DB_ERROR_INPUT if chance may have made it. */
+/* Finds the lattice that has most of the strongest spots; DB_ERROR_INPUT if it may be chance. */
 static db_status find_one(db_context *context, const db_fit_settings *settings, series *s,
                           size_t lattices, double turn[9], db_fit_orientation *found) {
     const size_t count = s->left.count;
@@ -145,7 +145,7 @@ static db_status find_one(db_context *context, const db_fit_settings *settings, 
     return DB_OK;
 }
 
-/* Takes away the spots that are marked; returns how many are left. */
+/* Removes marked spots; returns how many remain. */
 static size_t set_aside(const unsigned char *marked, db_search_spots *list) {
     size_t left = 0;
     for (size_t i = 0; i < list->count; i++)
@@ -153,9 +153,8 @@ static size_t set_aside(const unsigned char *marked, db_search_spots *list) {
     return list->count = left;
 }
 
-/* A lattice that was found before, turned a little, has spots left over that its tolerance does not
- * reach: does a new one have most of its spots so near the nodes of an old one? marked: the spots
- * of the new one; old: room for as many marks. */
+/* A lattice found before, slightly turned, leaves spots beyond its tolerance. Are most spots of a new lattice near
+ * nodes of an old one? marked: spots of the new lattice; old: room for as many marks. */
 static int is_part_of(const db_search_lattice *cell, const double turn[9],
                       const db_search_spots *list, const unsigned char *marked,
                       unsigned char *old) {
@@ -190,8 +189,8 @@ static db_status find_next(db_context *context, const db_fit_settings *settings,
     return DB_OK;
 }
 
-/* Whether a lattice has spots of its own that none of the others has. One that shares a row or a
- * layer of nodes with a crystal may have been found before it. room: for all spots. */
+/* Does a lattice have spots that no other has? A lattice with a row or a layer of nodes of a crystal may be found
+ * before the crystal. room: for all spots. */
 static int has_own_spots(const series *s, size_t lattice, db_search_spot *room) {
     db_search_spots own = { s->all_count, room };
     memcpy(room, s->all, s->all_count * sizeof *room);
@@ -241,7 +240,7 @@ static db_status find_all(db_context *context, const db_fit_settings *settings,
     return status;
 }
 
-/* How far a refined parameter may go, at most `most` either way; 0: it is not refined. */
+/* Possible change of a refined parameter, at most `most` either way; 0: not refined. */
 static int may_move(const db_fit_settings *settings, db_parameter parameter, double value,
                     double most, double room[2]) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
@@ -255,7 +254,7 @@ static int may_move(const db_fit_settings *settings, db_parameter parameter, dou
     return 0;
 }
 
-/* What the refinement may change of scale and beam. */
+/* Room for scale and beam that the refinement may change. */
 static void open_room(const db_fit_settings *settings, series *s) {
     const db_experiment *const e = s->experiment;
     double *const scale = s->room.scale;
@@ -306,8 +305,8 @@ static db_status search_in(db_context *context, const db_fit_settings *settings,
     return status;
 }
 
-/* Lattices that are parts of the known one are passed over. The refined model is there already, so that a
- * search that is cancelled has found none. */
+/* Finds a lattice that is no part of the known one. The refined model exists already, so a cancelled search has
+ * found none. */
 static db_status find_other(db_context *context, const db_fit_settings *settings, series *s) {
     db_status status = DB_OK;
     while (status == DB_OK && s->count < 2) status = find_next(context, settings, 2, s);

@@ -6,19 +6,19 @@
 
 #include <dualbragg/expert/fit_cell.h>
 
-/* Looks among spots that a model leaves, the strongest first, for another lattice of the same cell, in
- * another orientation. found: 0 indexed if there is none. */
+/* Searches among spots that a model leaves, the strongest first, for another lattice of the same cell in another
+ * orientation. found: indexed 0 if there is none. */
 db_status db_find_other_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_settings *settings, const db_observed_spots *spots,
                                 db_fit_orientation *found);
 
-/* The orientation of a crystal of which spots were collected on several images. start: of one of them. DB_ERROR_INPUT if there
- * is none. */
+/* Finds the orientation of a crystal from spots of several images. start: model of one image. DB_ERROR_INPUT if
+ * there is none. */
 db_status db_find_lattice_of_spots(db_context *context, const db_fit_settings *settings,
                                    const db_fit_cell_spots *spots, const db_experiment *start,
                                    db_fit_lattice *lattice);
 
-/* Gives an experiment the scale and the beam's centre with which a lattice was found. */
+/* Sets scale and beam centre of an experiment to those of a found lattice. */
 void db_lattice_correct(const db_fit_lattice *lattice, db_experiment *experiment);
 
 #endif

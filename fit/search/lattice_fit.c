@@ -1,5 +1,5 @@
-/* Least squares of q = A h over the spots near nodes, where A is the reciprocal basis: its nine numbers, or three of a turn and
- * those of the cell that its ties leave free, and the two of the beam. */
+/* Least squares of q = A h over spots near nodes. A is the reciprocal basis: its nine numbers, or three of a turn
+ * and the free constants of a tied cell; and the two numbers of the beam. */
 #include "fit/search/lattice_fit.h"
 
 #include "base/cell_constants.h"
@@ -10,8 +10,8 @@
 
 enum {
     PLACE = 3,        /* numbers: of beam and distance */
-    MOST = 9 + PLACE, /* those and of the basis */
-    FEWEST = 8        /* spots near nodes that determine them */
+    MOST = 9 + PLACE, /* numbers of place and basis */
+    FEWEST = 8        /* fewest spots near nodes */
 };
 static const double angles[] = {
     0.8, 0.8, 0.6, 0.45, 0.35, DB_LATTICE_ANGLE, DB_LATTICE_ANGLE, DB_LATTICE_ANGLE
@@ -35,7 +35,7 @@ void db_lattice_rows(const double cell[6], double real[9]) {
     (void)db_dual_basis(rows, real);
 }
 
-/* A lattice as it stands; 0: its rows lie in a plane. */
+/* Prepares a lattice; 0: its rows are in a plane. */
 static int place_of(const db_lattice *lattice, db_search_lattice *cell, db_search_pose *pose) {
     *pose = (db_search_pose){ .turn = { 1, 0, 0, 0, 1, 0, 0, 0, 1 },
                               .scale = 1,
@@ -54,7 +54,7 @@ db_agreement db_lattice_agreement(const db_lattice *lattice, double angle,
     return db_search_agreement(&cell, &pose, 1, angle, spots, count, near);
 }
 
-/* How far a spot is from its node, as a vector. */
+/* Vector from the node of a spot to the spot. */
 static void off_node(const db_search_lattice *cell, const double q[3], double off[3]) {
     double node[3];
     (void)db_search_nearest(cell->a_star, cell->real, q, node);
@@ -101,7 +101,7 @@ static void add_row(least_squares *s, const double slope[MOST], double value, do
     }
 }
 
-/* 0: it does not determine all numbers, which come to stand in `right`. */
+/* Solves for all numbers, in `right`. 0: they are not all determined. */
 static int solve_scaled(least_squares *s) {
     const int n = s->count;
     double size[MOST], tau[MOST];
@@ -124,13 +124,13 @@ static int solve_scaled(least_squares *s) {
     return 1;
 }
 
-/* Numbers of a lattice by what they do to the reciprocal basis, and of its place. */
+/* Numbers of a lattice by their changes of the reciprocal basis, and numbers of its place. */
 typedef struct numbers {
-    int basis, place; /* how many */
+    int basis, place; /* their counts */
     double slopes[9][9];
 } numbers;
 
-/* What is fitted, and to what. near: of the spots, room for `count`. */
+/* Variables and spots of a fit. near: marks of spots, room for `count`. */
 typedef struct fitted {
     db_lattice *lattice;
     const db_search_spot *spots;
@@ -138,8 +138,8 @@ typedef struct fitted {
     unsigned char *near;
 } fitted;
 
-/* A spot near a node; its weight is one over the square of its tolerance. Returns its distance from there in tolerances,
- * squared. */
+/* Adds a spot near a node; its weight is one over the square of its tolerance. Returns its squared distance from
+ * the node in tolerances. */
 static double add_spot(const numbers *n, const db_search_lattice *cell, const db_search_pose *pose,
                        const db_search_spot *spot, double limit, least_squares *s) {
     double q[3], h[3], off[3], slope[3][MOST] = { { 0 } };
@@ -160,7 +160,7 @@ static double add_spot(const numbers *n, const db_search_lattice *cell, const db
     return db_dot(off, off) / (limit * limit);
 }
 
-/* The changes of the numbers that bring nodes nearest to their spots. 0: these are too few. */
+/* Changes of the numbers that bring nodes nearest to their spots. 0: too few spots. */
 static int best_step(const fitted *f, const numbers *n, double angle, double step[MOST]) {
     least_squares s = { .count = n->basis + n->place };
     db_lattice *const lattice = f->lattice;
@@ -222,7 +222,7 @@ static void rows_of(const tied *t, double real[9]) {
 static void nearest_turn(const double from[9], const double to[9], double turn[9]) {
     double inverse[9], map[9];
     if (!db_invert(from, inverse)) return;
-    db_multiply(inverse, to, map); /* of rows: its transpose turns */
+    db_multiply(inverse, to, map); /* of rows, so its transpose turns */
     db_transpose(map, turn);
     for (int k = 0; k < 8; k++) {
         double dual[9];
@@ -235,13 +235,13 @@ static int is_free(const db_cell_ties *ties, int i) {
     return ties->follows[i] < 0 && !(ties->fixed[i] > 0);
 }
 
-/* Changes a constant of the cell, and those that follow it. */
+/* Changes a constant of the cell, and constants that follow it. */
 static void change(tied *t, int which, double by) {
     for (int i = 0; i < 6; i++)
         if (i == which || t->ties->follows[i] == which) t->cell[i] += by;
 }
 
-/* Turns about the axes, and free constants of the cell. 0: it has become none. */
+/* Slopes by turns about the axes and by free constants of the cell. 0: the cell is impossible. */
 static int find_slopes(const tied *t, numbers *n) {
     const double small = 1e-5;
     double real[9], a_star[9], moved[9];

@@ -75,8 +75,7 @@ static int move_to_bound(box *b) {
     return 1;
 }
 
-/* Frees the unknown that gains most by leaving its bound, each in units of its own diagonal. 0:
- * none gains. */
+/* Frees the unknown that gains most by leaving its bound, measured in units of its own diagonal. 0: none gains. */
 static int free_bound(box *b) {
     size_t worst = b->count;
     double most = 0;
@@ -146,7 +145,7 @@ typedef struct point {
 typedef struct search {
     const db_lm_problem *problem;
     point here, there;
-    double *scale; /* of the damping: large diagonals met before count, but less and less */
+    double *scale; /* of the damping: remembers large diagonals, less and less */
     double *step;
     double *lower;
     double *upper;
@@ -235,7 +234,7 @@ static void accept_step(search *s) {
     update_scale(s);
 }
 
-/* Damping after a step that brought `gain` of what was promised. */
+/* Adapts the damping after a step with a fraction `gain` of the promised decrease. */
 static void adapt(search *s, double gain) {
     const double first = 1e-3;
     if (gain > 0) {

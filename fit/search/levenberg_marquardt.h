@@ -1,7 +1,6 @@
-/* Minimization of a loss whose evaluation also gives its Gauss-Newton matrix: damped Gauss-Newton
- * steps within bounds (Levenberg 1944; Marquardt 1963). The damping follows how well the quadratic
- * model predicted the last step (Nielsen, IMM-REP-1999-05, Technical University of Denmark). See
- * docs/theory/refinement.md, Steps. */
+/* Minimization of a loss whose evaluation also gives its Gauss-Newton matrix: damped Gauss-Newton steps within
+ * bounds (Levenberg 1944; Marquardt 1963). The damping follows the success of the quadratic model in the last step
+ * (Nielsen, IMM-REP-1999-05, Technical University of Denmark). See docs/theory/refinement.md, Steps. */
 #ifndef DB_FIT_SEARCH_LEVENBERG_MARQUARDT_H
 #define DB_FIT_SEARCH_LEVENBERG_MARQUARDT_H
 
@@ -18,10 +17,10 @@ typedef struct db_lm_problem {
     void *user;
     const double *lower; /* bounds, may be infinite; the start is within */
     const double *upper;
-    const double *longest; /* of a step, per unknown */
-    double degrees;        /* of freedom: loss/degrees, if above 1, scales the errors */
-    double tolerance;      /* converged: a free step promises no larger relative decrease, */
-    double step;           /* or is no longer than this (standard errors) */
+    const double *longest; /* longest step of each unknown */
+    double degrees;        /* degrees of freedom: errors grow by loss/degrees above 1 */
+    double tolerance;      /* converged: a free step promises a smaller relative decrease, */
+    double step;           /* or is shorter than this (standard errors) */
     int most_evaluations;
 } db_lm_problem;
 
@@ -29,22 +28,22 @@ typedef enum db_lm_end {
     DB_LM_CONVERGED,
     DB_LM_LIMIT,       /* evaluations used up */
     DB_LM_NO_PROGRESS, /* no step, however short, lowers the loss */
-    DB_LM_STOPPED      /* by the evaluation, or its values are not finite */
+    DB_LM_STOPPED      /* the evaluation ended the search, or is not finite */
 } db_lm_end;
 
 typedef struct db_lm_result {
     db_lm_end end;
     int evaluations;
     double loss;
-    double promise; /* decrease of the loss that a free step promises where it ended */
+    double promise; /* decrease of the loss that a free step promises at the end */
 } db_lm_result;
 
-/* Starts from x, which becomes the best point found. memory: db_lm_room(count) doubles. */
+/* Minimizes from x, which becomes the best point found. memory: db_lm_room(count) doubles. */
 size_t db_lm_room(size_t count);
 db_lm_result db_lm_minimize(const db_lm_problem *problem, double *x, double *memory);
 
-/* The decrease of the loss that a free (undamped) step from x within the bounds promises. memory:
- * db_lm_room(count) doubles. */
+/* Decrease of the loss that a free (undamped) step from x within the bounds promises. memory: db_lm_room(count)
+ * doubles. */
 double db_lm_free_promise(size_t count, const double *x, const double *lower, const double *upper,
                           const double *gradient, const double *normal, double *memory);
 

@@ -1,5 +1,5 @@
-/* Runs a stage: finds spots, refines against their moments, and keeps what held-out spots bear
- * out. */
+/* Runs a stage of moments: finds spots, refines against their moments, and keeps parameters that held-out spots
+ * confirm. */
 #include "fit/search/moment_stage.h"
 
 #include "base/context_internal.h"
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a mode starts that is (nearly) 0, where its slope is 0, too: along the direction in which the loss
- * curves down most, at the best length. */
+/* The start of a mode near 0, where its slope is 0, too: the direction in which the loss decreases most, at the
+ * best length. */
 enum { COMPONENTS = 9 };
 
 /* The refined components of a mode. */
@@ -37,8 +37,8 @@ static void put(const mode *m, const double *component, double factor, double *v
     for (size_t i = 0; i < m->count; i++) values[m->variable[i]] = factor * component[i];
 }
 
-/* The loss depends on a small mode m by m.G m/2, G being the slopes of its slopes: each row from
- * the slopes where one component alone is a little off 0. Sets possible to 0 where it cannot be. */
+/* For a small mode m the loss is m.G m/2. A row of G comes from slopes with one component slightly off 0. Sets
+ * possible to 0 if the components cannot be changed. */
 static db_status second_slopes(db_moments *moments, const mode *m, double *x, double *second,
                                int *possible) {
     const double little = 0.5;
@@ -75,7 +75,7 @@ static void steepest(size_t n, double *second, double *direction) {
     for (size_t i = 0; i < n; i++) direction[i] = vectors[i * n + least];
 }
 
-/* The best of some lengths along it. */
+/* The best of some lengths along this direction. */
 static db_status best_length(db_moments *moments, const mode *m, const double *direction, double *x,
                              double *best) {
     double least = INFINITY, loss;
@@ -117,8 +117,8 @@ static db_status start_mode(db_moments *moments, const mode *m, double *x) {
     return DB_OK;
 }
 
-/* Moves each mode that is refined, and as small at x as db_modes_leave_zero leaves it, to where the
- * loss falls fastest from 0. */
+/* Moves each refined mode that is as small at x as db_modes_leave_zero leaves it, to where the loss decreases
+ * fastest from 0. */
 static db_status mode_starts(db_moments *moments, double *x) {
     for (unsigned k = 0; k < DB_SPREAD_MODES; k++) {
         const mode m = find_mode(moments->variables, k);
@@ -129,11 +129,11 @@ static db_status mode_starts(db_moments *moments, double *x) {
 
 enum {
     MOST_SPOTS = 1000,
-    PER_VARIABLE = 2 /* spots of a half, at least; each brings five or six numbers */
+    PER_VARIABLE = 2 /* fewest spots of a half; each gives five or six numbers */
 };
 
-/* Of the loss of held-out spots, per spot: what moments lack, since faint ends of spots do not
- * count, can bring a little. */
+/* Least gain in the loss of held-out spots, per spot. Moments ignore faint ends of spots, which alone can bring a
+ * little. */
 static const double LEAST_GAIN = 0.32;
 
 typedef struct stage_run {
@@ -142,7 +142,7 @@ typedef struct stage_run {
     int number;
     db_variables variables;
     db_moments moments;
-    int is_trial; /* 1: its evaluations are not recorded */
+    int is_trial; /* 1: no evaluations in the history */
 } stage_run;
 
 static db_status evaluate_moments(void *user, const double *x, db_evaluation *at) {
@@ -161,7 +161,7 @@ static int record_moments(void *user, const double *x, const db_fit_history *now
     return db_fit_course_tell(&r->course, entry);
 }
 
-/* From the start, with the spots that the moments have in use. */
+/* Minimizes from the start with the spots that the moments have in use. */
 static db_status minimize(stage_run *s, db_stage_result *end) {
     db_refinement *const r = s->refinement;
     db_moments *const m = &s->moments;
@@ -181,7 +181,7 @@ static db_status minimize(stage_run *s, db_stage_result *end) {
     return status;
 }
 
-/* Each half refined, and the other one judged. */
+/* Refines each half, and judges it by the other one. */
 static db_status try_halves(stage_run *s, db_fit_trial *trial) {
     db_moments *const m = &s->moments;
     const db_variables *const v = &s->variables;
@@ -207,16 +207,16 @@ static db_status try_halves(stage_run *s, db_fit_trial *trial) {
     return DB_OK;
 }
 
-/* Right models of thaumatin reach 0.06, a wrong one that took all pixels for its own 0.3 to 0.6. */
+/* Right models of thaumatin reach 0.06; a wrong model that explained all pixels reached 0.3 to 0.6. */
 static const double MOST_COVERED = 0.25;
 
-/* How much of the detector the model's spots cover, as far as two standard deviations. Where
- * it is much, any pixel is explained by some of them, and images of them take long. */
+/* Fraction of the detector within two standard deviations of the model's spots. If it is large, spots explain any
+ * pixel, and images of them take long. */
 static db_status find_covered(const stage_run *s, double *covered) {
     static const double four_pi = 4 * 3.14159265358979323846;
     const db_experiment *const model = &s->moments.experiment;
     db_predicted_spots all;
-    *covered = 1; /* of more spots than can be predicted */
+    *covered = 1; /* more spots than can be predicted */
     const db_status status = db_spots_predict(s->refinement->context, model, NULL, &all);
     if (status != DB_OK) return status == DB_ERROR_INPUT ? DB_OK : status;
     *covered = 0;
@@ -242,7 +242,7 @@ static db_status run_moments(stage_run *s, db_stage_result *end) {
     if (!trial || end->end == DB_STAGE_CANCELLED) return DB_OK;
     DB_TRY(find_covered(s, &trial->covered));
     trial->kept = trial->covered <= MOST_COVERED;
-    if (!trial->kept) memset(end, 0, sizeof *end); /* as of stages that spots do not bear out */
+    if (!trial->kept) memset(end, 0, sizeof *end); /* as for stages that spots do not confirm */
     return DB_OK;
 }
 
@@ -289,7 +289,7 @@ static db_status run_moment_stage(db_refinement *r, int number, db_stage_result 
     return status;
 }
 
-/* The model stays as it is, with what was refined so far. */
+/* Refuses a stage; the model keeps the parameters refined so far. */
 static void refuse_moments(db_refinement *r, int number, const char *why, db_stage_result *end) {
     db_fit_result *const result = r->result;
     const db_fit_settings *const settings = r->data.settings;
@@ -302,8 +302,8 @@ static void refuse_moments(db_refinement *r, int number, const char *why, db_sta
              settings->stages[number].name, why);
 }
 
-/* Stages that data have to earn widen the spots of a wrong lattice until they reach everything that is
- * seen: they are begun only from one that spots bear out. */
+/* Stages that data must earn begin only from a lattice that spots confirm: with a wrong lattice they widen spots
+ * until these reach everything. */
 static db_status check_lattice(db_refinement *r, int number, db_stage_result *end) {
     db_fit_verdict verdict;
     memset(end, 0, sizeof *end);

@@ -13,17 +13,16 @@
 
 enum {
     ROWS = 7,   /* place 2, covariance 3, excitation 2 */
-    AROUND = 2, /* rings of pixels around strong ones that hold the rest of a spot */
+    AROUND = 2, /* rings of pixels around strong ones, for the rest of a spot */
 };
 
-static const double INDEPENDENT =
-    10;                          /* parts of a spot whose places are independent of each other */
-static const double FREEDOM = 4; /* of Student's distribution: spots unlike the model count less */
-/* Of the differences, in typical steps of parameters. Modes curve the loss within a hundredth. */
+static const double INDEPENDENT = 10; /* parts of a spot with independent places */
+static const double FREEDOM = 4;      /* of Student's distribution: outliers count less */
+/* Step for differences, in typical steps of parameters. The loss of modes is curved within a hundredth. */
 static const double STEP = 1e-5;
 static const double SPOT_NS = 500; /* to place and compare a spot once, by AVX2 */
 
-/* Marks the strong pixels of a box and those around. */
+/* Marks strong pixels of a box and the rings around them. */
 static void mark_spot(const db_shoeboxes *boxes, size_t first, uint8_t *of_spot) {
     const int width = boxes->width;
     const uint8_t *const strong = boxes->strong + first;
@@ -53,7 +52,7 @@ static void add_counts(double counts, double fast, double slow, sums *m) {
     m->second[2] += counts * fast * slow;
 }
 
-/* No spot is narrower than a pixel along any line; noise can make it seem so. */
+/* Widens a covariance to a pixel along every line; noise can make a spot seem narrower. */
 static void widen(double v[3]) {
     const double pixel = 1.0 / 12, mean = 0.5 * (v[0] + v[1]), half = 0.5 * (v[0] - v[1]);
     const double radius = hypot(half, v[2]), shrink = radius > 0 ? 1 / radius : 0;
@@ -64,8 +63,8 @@ static void widen(double v[3]) {
     v[2] *= reach;
 }
 
-/* Centroid of the strong pixels; covariance of these and those around, whose sum is that of most of
- * the spot. 0: there is no spot. of_spot: room for a box. */
+/* Centroid of the strong pixels; covariance with the rings around them, which sum most of the spot. 0: no spot.
+ * of_spot: room for a box. */
 static int observe(const db_shoeboxes *boxes, size_t b, uint8_t *of_spot,
                    db_observed_moments *seen) {
     const size_t first = b * boxes->pixels;
@@ -93,7 +92,7 @@ static int observe(const db_shoeboxes *boxes, size_t b, uint8_t *of_spot,
     return 1;
 }
 
-/* Half of all reflections, whichever are seen. */
+/* Does a reflection belong to the first half of all reflections, seen or not? */
 static int is_first_half(const int hkl[3]) {
     uint32_t key =
         (uint32_t)hkl[0] * 73856093u ^ (uint32_t)hkl[1] * 19349663u ^ (uint32_t)hkl[2] * 83492791u;
@@ -155,7 +154,7 @@ typedef struct white {
     double l00, l10, l11;
     double off[2];   /* observed minus predicted, by L^-1 */
     double shape[3]; /* observed covariance, by L^-1 on both sides */
-    double trust;    /* in the spot, as it is unlike the model */
+    double trust;    /* weight of the spot, lower if it is unlike the model */
 } white;
 
 static void whiten(const white *w, const double v[2], double out[2]) {
@@ -166,7 +165,7 @@ static void whiten(const white *w, const double v[2], double out[2]) {
 static void whiten_tensor(const white *w, const double t[3], double out[3]) {
     const double a[2] = { t[0] / w->l00, (t[2] - w->l10 * (t[0] / w->l00)) / w->l11 };
     const double b[2] = { t[2] / w->l00, (t[1] - w->l10 * (t[2] / w->l00)) / w->l11 };
-    /* L^-1 T, by columns (a: first, b: second); then the same from the right */
+    /* L^-1 T by columns (a: first, b: second); then L^-1 from the right */
     out[0] = a[0] / w->l00;
     out[2] = a[1] / w->l00;
     const double c0 = (b[0] - w->l10 * out[0]) / w->l11;
@@ -174,7 +173,7 @@ static void whiten_tensor(const white *w, const double t[3], double out[3]) {
     out[2] = 0.5 * (out[2] + c0);
 }
 
-/* A blurred model says nothing of widths. */
+/* Do widths of a spot count? Not with a blurred model. */
 static int has_shape(const db_moments *m, size_t i) {
     return m->observed[i].covariance[0] > 0 && !(m->blur > 0);
 }
@@ -206,8 +205,8 @@ static double look_at(const db_moments *m, size_t i, white *w) {
     return (FREEDOM + numbers) * log1p(unlike / FREEDOM) + log(determinant) + 2 * log(s->width);
 }
 
-/* Slopes of the loss's parts by a variable: rows whose products are the normal matrix; returns the
- * slope of the loss. */
+/* Slopes of the parts of a spot's loss by a variable: rows whose products are the normal matrix. Returns the slope
+ * of the loss. */
 static double slopes_of(const db_moments *m, size_t i, const white *w, const db_spot *ahead,
                         double step, double *row, size_t stride) {
     const db_spot *const s = &m->spot[i];
@@ -233,7 +232,7 @@ static double slopes_of(const db_moments *m, size_t i, const white *w, const db_
     row[2 * stride] = half * b[0];
     row[3 * stride] = half * b[1];
     row[4 * stride] = half * sqrt(2.0) * b[2];
-    /* by the distance and the width */
+    /* of excitation: by the distance and by the width */
     const double moved = (ahead->turn - s->turn) / (step * s->width),
                  wider = (ahead->width - s->width) / (step * s->width), e = s->excitation;
     slope += w->trust * 2 * e * (moved - e * wider) + 2 * wider;
@@ -242,7 +241,7 @@ static double slopes_of(const db_moments *m, size_t i, const white *w, const db_
     return slope;
 }
 
-/* What a thread has for itself. */
+/* Memory of one thread. */
 typedef struct ahead_room {
     db_context context; /* of one thread */
     db_experiment experiment;
@@ -250,7 +249,7 @@ typedef struct ahead_room {
     db_spot *spot;
 } ahead_room;
 
-/* Rows of the spots in use by variable k, and the slope of their loss. */
+/* Rows of the spots in use for variable k, and the slope of their loss. */
 static db_status derive_by(const db_moments *m, const double *x, size_t k, const white *seen,
                            ahead_room *room, double *slope) {
     const db_variables *const v = m->variables;
@@ -276,8 +275,8 @@ static void open_room(const db_moments *m, db_spot *spot, ahead_room *room) {
     room->spot = spot;
 }
 
-/* Slopes of the loss by some variables, and the rows of these, each variable by one thread: the spots
- * of one are too little work for several. */
+/* Rows and slopes of the loss for some variables. Each thread does whole variables, because the spots of one are
+ * too little work for several. */
 static db_status derive(db_moments *m, const double *x, const size_t *variable, size_t count,
                         double *slope) {
     const int threads =
@@ -304,7 +303,7 @@ static db_status derive(db_moments *m, const double *x, const size_t *variable, 
 #if defined(_OPENMP)
 #pragma omp critical(db_moments)
 #endif
-            if (k < failed) { /* the first, as one thread has it */
+            if (k < failed) { /* the first failure, as one thread would find it */
                 failed = k;
                 status = db_fail(m->context, ended, "%s", db_context_message(&own->context));
             }
@@ -327,7 +326,7 @@ static void add_products(const db_moments *m, double *normal) {
         for (size_t l = 0; l < k; l++) normal[l * all + k] = normal[k * all + l];
 }
 
-/* Without priors. */
+/* Loss without priors. */
 static double loss_at(db_moments *m, const double *x) {
     double sum = 0;
     white w;

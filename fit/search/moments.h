@@ -1,7 +1,6 @@
-/* Refinement against the moments of observed spots: where each is, how wide it is, and that it is
- * seen at all. Far cheaper than against pixels, and spots that the model puts beside where they
- * are pull at it from any distance, so that it is where a refinement of spreads starts. The
- * likelihood is in docs/theory/refinement.md, Moments of spots. */
+/* Refinement against the moments of observed spots: place, width, and the fact that a spot is seen. It is far
+ * cheaper than against pixels, and a displaced spot attracts the model from any distance, so refinements of
+ * spreads start here. The likelihood is in docs/theory/refinement.md, Moments of spots. */
 #ifndef DB_FIT_SEARCH_MOMENTS_H
 #define DB_FIT_SEARCH_MOMENTS_H
 
@@ -12,24 +11,24 @@
 
 typedef struct db_observed_moments {
     double place[2];      /* pixels */
-    double covariance[3]; /* pixels^2: fast, slow, of both; the first is 0 where it is not known */
+    double covariance[3]; /* pixels^2: fast, slow, mixed; the first is 0 if it is unknown */
 } db_observed_moments;
 
 typedef struct db_moments {
     db_context *context;
-    size_t count, half; /* spots; the first `half` of them are one half, at random */
-    size_t from, to;    /* those in use; the others are held out */
-    double blur;        /* added to predicted variances (pixels^2); 0: widths count, too */
-    db_spot *spot;      /* the model's; owned, as the following */
+    size_t count, half; /* spots; the first `half` of them are a random half */
+    size_t from, to;    /* spots in use; the others are held out */
+    double blur;        /* added to predicted variances (pixels^2); 0: widths count */
+    db_spot *spot;      /* spots of the model; owned, as the following */
     db_observed_moments *observed;
     double *rows;             /* slopes of all spots */
     db_experiment experiment; /* at the last evaluated values; borrows its lists */
     const db_variables *variables;
     db_status status; /* of the last evaluation */
-    double held_out;  /* loss of spots that are */
+    double held_out;  /* loss of held-out spots */
 } db_moments;
 
-/* Room for `count` spots; there are none yet. Borrows the model's lists and the variables. */
+/* Makes room for `count` spots, without any yet. Borrows the model's lists and the variables. */
 db_status db_moments_allocate(db_context *context, const db_experiment *experiment, size_t count,
                               const db_variables *variables, double blur, db_moments *moments);
 
@@ -39,13 +38,12 @@ db_status db_moments_make(db_context *context, const db_experiment *experiment,
                           db_moments *moments);
 void db_moments_clear(db_moments *moments);
 
-/* Twice the negative logarithm of the likelihood, INFINITY of impossible values, with gradient and normal
- * matrix, without priors. Motions of groups of panels do not count. */
+/* Loss: twice the negative logarithm of the likelihood, INFINITY for impossible values; with gradient and normal
+ * matrix, without priors. Ignores motions of groups of panels. */
 db_status db_moments_evaluate(db_moments *moments, const double *x, double *loss, double *gradient,
                               double *normal);
 
-/* The same loss, priors included, and its slopes, without those of priors, by some of the variables: for the
- * little that each of these costs. */
+/* Loss with priors, and its slopes without priors by some of the variables, at the small cost of each variable. */
 db_status db_moments_slopes(db_moments *moments, const double *x, const size_t *variable,
                             size_t count, double *loss, double *slope);
 

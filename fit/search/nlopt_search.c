@@ -15,7 +15,7 @@ typedef struct nlopt_search {
     nlopt_opt optimizer;
 } nlopt_search;
 
-/* Units of the coordinates, from an evaluation at the start. */
+/* Sets units of the coordinates, from an evaluation at the start. */
 static void set_scales(db_search *s) {
     const db_unknowns *const u = &s->unknowns;
     for (size_t k = 0; k < u->count; k++) {
@@ -39,7 +39,7 @@ static double evaluate_nlopt(unsigned n, const double *x, double *gradient, void
     const db_unknowns *const u = &s->unknowns;
     double values[DB_FIT_MOST_PARAMETERS], loss = HUGE_VAL;
     if (gradient) memset(gradient, 0, n * sizeof *gradient);
-    if (must_stop(s)) { /* some methods go on for a while */
+    if (must_stop(s)) { /* some methods go on for some evaluations */
         nlopt_force_stop(m->optimizer);
         return HUGE_VAL;
     }
@@ -88,7 +88,8 @@ static db_status set_up(nlopt_search *m) {
     if (code > 0) code = nlopt_set_upper_bounds(m->optimizer, upper);
     if (code > 0) code = nlopt_set_ftol_rel(m->optimizer, s->stage->tolerance);
     if (code > 0) code = nlopt_set_maxeval(m->optimizer, s->stage->max_evaluations);
-    if (code > 0 && strstr(s->stage->nlopt, "MLSL")) { /* starts a local one again and again */
+    if (code > 0 &&
+        strstr(s->stage->nlopt, "MLSL")) { /* MLSL starts a local search again and again */
         nlopt_opt local = nlopt_create(NLOPT_LD_LBFGS, n);
         if (!local) return db_fail_memory(s->context, "the optimizer");
         nlopt_set_ftol_rel(local, s->stage->tolerance);
@@ -106,7 +107,7 @@ db_status db_nlopt_search(db_search *s) {
     memcpy(m.start, s->value, s->unknowns.count * sizeof *s->value);
     DB_TRY(db_search_look(s, m.start, DB_OBJECTIVE_NORMAL, &value));
     set_scales(s);
-    nlopt_srand(1); /* the same search every time */
+    nlopt_srand(1); /* the same random numbers every time */
     const db_status status = set_up(&m);
     if (status == DB_OK)
         s->stopped_by = nlopt_result_to_string(nlopt_optimize(m.optimizer, x, &value));

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The objective as a problem. */
+/* An objective as a problem for a search. */
 typedef struct minimization {
     db_objective *objective;
     db_fit_course *course;
@@ -32,7 +32,7 @@ static db_status evaluate_image(void *user, const double *x, db_evaluation *at) 
                                      : at->gradient ? DB_OBJECTIVE_GRADIENT
                                                     : DB_OBJECTIVE_LOSS;
     const db_status status = db_objective_evaluate(o, x, depth);
-    if (status == DB_ERROR_INPUT) return DB_OK; /* the step is the cause */
+    if (status == DB_ERROR_INPUT) return DB_OK; /* the step is the cause: rejected */
     DB_TRY(status);
     at->loss = o->loss;
     if (at->gradient) memcpy(at->gradient, o->gradient, n * sizeof *at->gradient);
@@ -50,7 +50,8 @@ static int record_image(void *user, const double *x, const db_fit_history *now) 
     return db_fit_course_tell(m->course, entry);
 }
 
-/* With free intensities a step that loses spots does not lower the loss, so no other limit is needed. */
+/* Limits steps. With free intensities a step that loses spots does not lower the loss, so no other limit is
+ * needed. */
 static db_status limit_steps(const db_objective *objective, db_unknowns *u) {
     const db_fit_settings *const settings = objective->settings;
     double farthest;

@@ -1,7 +1,6 @@
-/* Two spots and their distances from the origin of reciprocal space leave few pairs of nodes that
- * are as far from it and enclose the same angle; each such pair is a candidate orientation. (Pairs
- * with a known cell: Li et al., IUCrJ 6, 72, 2019.) The right one has more spots near nodes than a
- * lattice turned at random would have. */
+/* Search by pairs of spots. Two spots have few pairs of nodes with their distances from the origin of reciprocal
+ * space and their angle; each such pair gives a candidate orientation (with a known cell: Li et al., IUCrJ 6, 72,
+ * 2019). The right candidate has more spots near nodes than a random orientation would have. */
 #include "fit/search/orientation_search.h"
 
 #include "base/context_internal.h"
@@ -14,25 +13,25 @@
 enum {
     FIRST_PAIRED = 12, /* spots at the lowest angles that are paired first */
     MOST_PAIRED = 150,
-    FIRST_PROBED = 50, /* spots with which candidates are tried, at first */
+    FIRST_PROBED = 50, /* spots that try candidates first */
     TURNS = 4          /* of a refinement at each tolerance */
 };
 static const double degree = 3.14159265358979323846 / 180;
 static const double first_angle = 0.8; /* degree: error of a candidate and of the spots together */
-static const double last_angle = 0.3;  /* degree: mosaic spread and what is left of that error */
-static const double most_work = 3e9;   /* operations, roughly: some seconds; of an effort of 1 */
+static const double last_angle = 0.3;  /* degree: mosaic spread and the rest of this error */
+static const double most_work = 3e9;   /* operations, about some seconds, for an effort of 1 */
 
 typedef struct node {
     double direction[3], length;
 } node;
 
-/* Spots that turns are tried with. */
+/* Spots that try turns. */
 typedef struct probes {
     size_t count;
     double by_chance;
     double *q[3];
-    double *limit;  /* square of the distance from a node within which they are near it */
-    double *weight; /* -ln of the chance to be so near */
+    double *limit;  /* squared distance from a node within which a spot is near it */
+    double *weight; /* -ln of the probability to be so near by chance */
 } probes;
 
 typedef struct search {
@@ -41,16 +40,16 @@ typedef struct search {
     const db_search_spot *spots;
     size_t node_count;
     node *nodes;            /* from low to high angles */
-    double metric[9];       /* of a*: the turned crystal has the same */
+    double metric[9];       /* of a*; the turned crystal has the same */
     double *room;           /* of the probes */
-    size_t lattices;        /* of which the spots may be */
-    double work, most_work; /* so far, at most */
+    size_t lattices;        /* number of lattices that may share the spots */
+    double work, most_work; /* work so far, and limit */
     db_context *context;
     int cancelled;
     db_search_candidates candidates;
 } search;
 
-/* The first of the spots, within the tolerance of an angle. */
+/* The first spots, within the tolerance of an angle. */
 static probes probes_of(const search *s, double angle, size_t count) {
     double *const column = s->room;
     probes p = { .q = { column, column + s->count, column + 2 * s->count },
@@ -94,7 +93,7 @@ static db_agreement agree(const search *s, const double turn[9], const probes *p
     return (db_agreement){ p->count, (size_t)near, p->by_chance, score, 0 };
 }
 
-/* First node of at least this length. */
+/* First node with at least this length. */
 static size_t first_node(const search *s, double length) {
     size_t low = 0, high = s->node_count;
     while (low < high) {
@@ -112,7 +111,7 @@ static size_t nodes_of(const search *s, const db_search_spot *of, size_t *first)
     return first_node(s, of->length + of->blur) - *first;
 }
 
-/* Tries all pairs of nodes that two spots may belong to. */
+/* Tries all pairs of nodes for two spots. */
 static void try_pair(search *s, const probes *p, const db_search_spot *a, const db_search_spot *b) {
     const double cosine = db_dot(a->q, b->q) / (a->length * b->length);
     const double angle = acos(fmax(-1, fmin(1, cosine)));
@@ -141,7 +140,7 @@ static void try_pair(search *s, const probes *p, const db_search_spot *a, const 
         }
 }
 
-/* The small turn that brings nodes nearest to their spots. 0: too few of them. */
+/* The small turn that brings nodes nearest to their spots. 0: too few spots. */
 static int best_turn(const search *s, const double turn[9], double angle, double omega[3]) {
     double a_star[9], to_index[9], at[3], normal[9] = { 0 }, right[3] = { 0 }, inverse[9];
     size_t used = 0;
@@ -214,7 +213,7 @@ static db_status list_nodes(db_context *context, search *s, double length) {
     return DB_OK;
 }
 
-/* The refined candidate that chance explains least well. */
+/* The refined candidate that is least probable by chance. */
 static void choose(search *s, double turn[9], db_agreement *agreement) {
     const probes all = probes_of(s, last_angle, s->count);
     for (size_t i = 0; i < s->candidates.count; i++) {
@@ -228,16 +227,15 @@ static void choose(search *s, double turn[9], db_agreement *agreement) {
     }
 }
 
-/* Where several crystals share the spots none has half of them. One is good enough if it has
- * nearly its share, was the best before, and a round with twice as many pairs has found no better
- * one. */
+/* If several crystals share the spots, none has half of them. A candidate is good enough if it has nearly its
+ * share, was the best before, and a round with twice as many pairs has found no better one. */
 static int is_still_best(const search *s, const db_agreement *before, const db_agreement *now) {
-    static const double clear = -100; /* ln of a probability that few other turns come near */
+    static const double clear = -100; /* ln of a probability that few other turns approach */
     return s->lattices > 1 && db_agreement_log_probability(before) < clear &&
            (s->lattices + 1) * now->near >= now->count && before->near == now->near;
 }
 
-/* Most spots to pair; the search ends earlier if a candidate is certain. */
+/* Reports progress; the caller may cancel. */
 static void report(search *s) {
     db_context *const context = s->context;
     if (context->progress &&

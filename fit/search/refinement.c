@@ -1,4 +1,4 @@
-/* Stages of one image: their data, their start, and the model that each leaves to the next. */
+/* Stages of one image: their data, their start, and the model that each passes to the next. */
 #include "fit/search/refinement.h"
 
 #include "base/context_internal.h"
@@ -65,8 +65,8 @@ db_status db_refinement_fail_dark(db_context *context, const db_fit_stage *stage
                    "stage %s: the model predicts none of the strong reflections", stage->name);
 }
 
-/* A frame of a series takes what it shows; nothing of its own is expected, as other frames show the same reflections. If
- * it shows none it says how dark they are. */
+/* Data of a frame of a series: its strong reflections, which may be few, because other frames show the same
+ * reflections; without any, all reflections, which shows how dark they are. */
 static db_status select_parts(const db_refinement *r, double dmin, const db_fit_stage *stage,
                               db_stage_data *taken) {
     static const db_shoebox_choice choice[] = { DB_SHOEBOXES_STRONG, DB_SHOEBOXES_ALL };
@@ -177,7 +177,7 @@ static db_status match_total(db_refinement *r, int number, const db_stage_data *
     return DB_OK;
 }
 
-/* Known intensities: a refined overall scale starts at its best value, however far off it was. */
+/* Known intensities: a refined overall scale starts at its best value, however wrong it was. */
 static db_status start_scale(db_objective *objective) {
     db_variables *const v = &objective->variables;
     for (size_t k = 0; k < v->table_count; k++) {
@@ -193,7 +193,7 @@ static db_status start_scale(db_objective *objective) {
     return DB_OK;
 }
 
-/* Updates linear coefficients, and what depends on the model, for the start. */
+/* Updates linear coefficients, and everything that depends on the model, for the start. */
 static db_status prepare_objective(db_refinement *r, int number, db_objective_depth next,
                                    db_stage_data *taken, db_objective *objective) {
     const int known = r->data.settings->intensity == DB_FIT_KNOWN;
@@ -242,7 +242,7 @@ db_fit_trial *db_refinement_trial(db_refinement *r, int number) {
     return trial;
 }
 
-/* Whether the model is near enough to the pixels for a stage. */
+/* Is the model near enough to the pixels for a stage? */
 static db_status is_near(db_refinement *r, int number, db_objective *objective, int *near) {
     const double most = r->data.settings->stages[number].most_misfit;
     *near = 1;
@@ -277,7 +277,7 @@ db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result 
     return status;
 }
 
-/* Values as users know them. */
+/* Reports values as users know them. */
 static void report_model(const db_refinement *r, double *value) {
     db_report_values(r->data.settings, &r->given, &r->result->experiment, &r->placement, value);
 }
@@ -316,11 +316,11 @@ void db_refinement_finish(db_refinement *r) {
     db_orientation_report(r->data.settings, &r->given, &r->result->experiment.crystal);
 }
 
-/* The resolution within which a share of the spots lies, nearest to the beam. */
+/* Resolution that contains a fraction of the spots, nearest to the beam. */
 
 enum { FEWEST = 100 };
 
-/* Lengths of the spots' scattering vectors that the data have a use for (1/angstrom), the shortest first. */
+/* Lengths of scattering vectors (1/angstrom) of the spots in the resolution range, the shortest first. */
 static db_status list_lengths(db_context *context, const db_experiment *model,
                               const db_fit_settings *settings, const db_observed_spots *spots,
                               double *length, size_t *count) {
@@ -338,8 +338,7 @@ static db_status list_lengths(db_context *context, const db_experiment *model,
     return DB_OK;
 }
 
-/* Spots that a stage needs at least: three for each of its variables, and as many as leave no doubt of an
- * orientation. */
+/* Fewest spots for a stage: three for each of its variables, and enough for a certain orientation. */
 static size_t fewest_of(const db_fit_settings *settings, int stage) {
     size_t variables = 0;
     for (size_t i = 0; i < settings->parameter_count; i++)

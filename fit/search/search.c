@@ -1,4 +1,5 @@
-/* Evaluates for a search: adds priors, records, keeps the best point, repeats the evaluations of an interrupted run. */
+/* Evaluations of a search: adds priors, records, keeps the best point, repeats the evaluations of an interrupted
+ * run. */
 #include "fit/search/search.h"
 
 #include "base/context_internal.h"
@@ -25,7 +26,7 @@ void db_search_log_clear(db_search_log *log) {
     *log = (db_search_log){ .stage = -1 };
 }
 
-/* Length of a gradient per degree of freedom, in typical changes of the unknowns. */
+/* Length of the gradient per degree of freedom, in typical changes of the unknowns. */
 static double gradient_norm_of(const db_unknowns *unknowns, const double *gradient,
                                double degrees) {
     double square = 0;
@@ -34,7 +35,7 @@ static double gradient_norm_of(const db_unknowns *unknowns, const double *gradie
     return sqrt(square);
 }
 
-/* An evaluation before the run was interrupted. */
+/* Repeats an evaluation from before an interruption. */
 static db_status replay(db_search *s, const db_search_log *log, const double *x, db_evaluation *e) {
     const size_t n = s->unknowns.count;
     const double *const row = log->row + s->replayed++ * db_search_log_width(n);
@@ -51,7 +52,7 @@ static db_status replay(db_search *s, const db_search_log *log, const double *x,
     return DB_OK;
 }
 
-/* The log grows as evaluations come: of many unknowns each takes much memory. */
+/* Adds an evaluation to the log, which grows with them: with many unknowns each takes much memory. */
 static db_status note(db_search *s, db_search_log *log, const double *x, const db_evaluation *e) {
     const size_t n = log->unknowns;
     if (log->count == log->room)
@@ -85,7 +86,7 @@ db_status db_search_look(db_search *s, const double *x, db_objective_depth depth
     return evaluate_at(s, x, depth, NULL, loss);
 }
 
-/* 0: it is no number, and nobody is told. */
+/* Records an evaluation; not if its loss is not finite. */
 static int record_evaluation(db_search *s, const double *x, db_objective_depth depth, double loss) {
     const double norm =
         depth == DB_OBJECTIVE_LOSS ? 0 : gradient_norm_of(&s->unknowns, s->gradient, s->degrees);

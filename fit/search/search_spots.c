@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double pixels_off = 1.5; /* of a spot's centroid, error of the beam centre included */
+static const double pixels_off = 1.5; /* error of a spot's centroid, beam centre included */
 
 static int stronger_first(const void *a, const void *b) {
     const double x = ((const db_search_spot *)a)->counts, y = ((const db_search_spot *)b)->counts;
@@ -22,7 +22,8 @@ static int lower_angle_first(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A detector across the beam that is farther by a part e turns the ray s1 to s1 + e (s1.z) z, as long as before. */
+/* Slope of q by the distance. If a detector across the beam is farther by a fraction e, ray s1 becomes s1 + e
+ * (s1.z) z with the same length. */
 static void slope_by_distance(const db_fit_geometry *geometry, const double q[3], double slope[3]) {
     const double *const z = geometry->direction, length = db_length(geometry->s0);
     double s1[3];
@@ -31,7 +32,7 @@ static void slope_by_distance(const db_fit_geometry *geometry, const double q[3]
     for (int i = 0; i < 3; i++) slope[i] = along * (z[i] - s1[i] * along / (length * length));
 }
 
-/* Where a spot is in reciprocal space. */
+/* A spot in reciprocal space. */
 static db_search_spot spot_of(const db_fit_geometry *geometry, const db_observed_spot *seen) {
     db_search_spot s = { .counts = seen->counts };
     double shifted[3];
@@ -45,7 +46,7 @@ static db_search_spot spot_of(const db_fit_geometry *geometry, const db_observed
     return s;
 }
 
-/* The geometry of a beam's centre that is a pixel off along fast or slow. */
+/* Geometry with the beam centre moved by a pixel along fast or slow. */
 static db_status geometry_beside(db_context *context, const db_experiment *experiment, int along,
                                  db_fit_geometry *geometry) {
     const db_parameter centre = along ? DB_BEAM_SLOW : DB_BEAM_FAST;

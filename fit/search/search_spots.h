@@ -15,13 +15,13 @@ db_status db_search_spots_list(db_context *context, const db_experiment *experim
                                const db_fit_settings *settings, const db_observed_spots *seen,
                                db_search_spots *list);
 
-/* The strongest first. */
+/* Sorts spots, the strongest first. */
 void db_search_spots_sort(db_search_spots *list);
 
-/* So many of the strongest spots, from low to high angles; NULL without memory. */
+/* The strongest spots, `count` of them, sorted from low to high angles; NULL without memory. */
 db_search_spot *db_search_spots_strongest(const db_search_spots *left, size_t most, size_t *count);
 
-/* Spots of images of one crystal, whose spindle is turned back. */
+/* Spots of images of one crystal, rotated to a spindle angle of 0. */
 
 struct db_fit_cell_spots {
     db_search_spots list; /* spindle at 0 */

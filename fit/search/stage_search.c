@@ -96,7 +96,7 @@ db_status db_unknowns_restrain(db_context *context, const double *row, double si
     return DB_OK;
 }
 
-/* Slope at x, halved, by an unknown, or by the 1 behind them. */
+/* Half the slope at x by an unknown, or by the 1 behind them. */
 static double pull_of_row(const db_unknowns *u, size_t i, const double *x) {
     const double *const row = u->restraint + i * (u->count + 1);
     double sum = row[u->count];

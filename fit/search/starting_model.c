@@ -1,5 +1,4 @@
-/* The starting model: set-up keys, image header or experiment list, and an orientation that is
- * looked for. */
+/* Starting model: set-up keys, image header or experiment list, and a search for the orientation. */
 #include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/fit.h>
@@ -29,16 +28,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Orientations across an oscillation range that came from a header: enough for spots broader than a
- * tenth of it. */
+/* Orientations across an oscillation range from a header: enough for spots broader than a tenth of it. */
 enum { HEADER_PHI_STEPS = 10 };
 
 static void fill_open(double *open, double from_header) {
     if (isnan(*open)) *open = from_header;
 }
 
-/* What a header or list says of the sensor, if that is enough for one. A material that is given
- * absorbs as it does, whatever was said of another. */
+/* Takes the sensor of a header or list, if it is complete. A given material absorbs as it does, whatever the file
+ * says of another one. */
 static void take_sensor(double thickness, double depth, db_sensor_material material,
                         db_setup *setup) {
     if (!setup->sensor_material) {
@@ -83,7 +81,7 @@ db_status db_setup_from_image(db_context *context, const db_measured_image *imag
     return DB_OK;
 }
 
-/* The list says what the configuration does not; the image header is not asked. */
+/* Takes values from the list that the configuration lacks, and none from the image header. */
 static db_status take_list(db_context *context, db_fit_config *config,
                            void (*notices)(void *user, const char *line), void *user) {
     db_setup *const setup = &config->setup;
@@ -117,7 +115,7 @@ static db_status take_list(db_context *context, db_fit_config *config,
     return DB_OK;
 }
 
-/* What is written about it later stays in the list's frame only if that is the usual one. */
+/* Files written about the model stay in the list's frame only if it is the usual one. */
 static db_status check_frame(db_context *context, const db_fit_config *config,
                              const db_experiment *start) {
     double frame[3][3];
@@ -138,8 +136,8 @@ static db_status missing(db_context *context, const db_fit_config *config, const
                                 : "with geometry: given it is not taken from the image header");
 }
 
-/* An image whose file places detector and spindle by axes, for which the numbers of headers have no room, is
- * its own list, unless the configuration says where the detector stands. */
+/* Uses an image as its own experiment list if its file places detector and spindle by axes, which numbers of
+ * headers cannot express, unless the configuration places the detector. */
 static void take_own_axes(db_context *context, const db_measured_image *image,
                           db_fit_config *config) {
     const db_setup *const setup = &config->setup;
@@ -162,7 +160,7 @@ static db_status complete_setup(db_context *context, db_fit_config *config,
     db_setup *const setup = &config->setup;
     setup->layers_at_front = 0;
     if (setup->sensor_layers == 0)
-        setup->sensor_layers = 1; /* the place is right, the time short */
+        setup->sensor_layers = 1; /* for the place of spots, in a short time */
     take_own_axes(context, image, config);
     if (*config->expt_file) return take_list(context, config, notices, user);
     if (config->header_geometry) DB_TRY(db_setup_from_image(context, image, setup));
@@ -233,7 +231,7 @@ static void start_ties(const db_fit_settings *settings, db_experiment *start,
     }
 }
 
-/* Bounds of a parameter, absolute and physically possible; the start must lie between them. */
+/* Completes bounds of a parameter, absolute and physically possible; the start must be between them. */
 static db_status complete_bound(db_context *context, const db_fit_config *config, size_t i,
                                 const db_experiment *start, db_fit_parameter *p) {
     const double value = p->group < 0 ? db_parameter_get(start, p->parameter) : 0;
@@ -256,7 +254,7 @@ static db_status complete_bound(db_context *context, const db_fit_config *config
     return DB_OK;
 }
 
-/* Of all parameters that are not tied; kept: 0 only checks. */
+/* Completes bounds of all parameters that are not tied; kept: 0: only checks them. */
 static db_status complete_bounds(db_context *context, db_fit_config *config,
                                  const db_experiment *start, int kept) {
     for (size_t i = 0; i < config->settings.parameter_count; i++) {
@@ -267,7 +265,7 @@ static db_status complete_bounds(db_context *context, db_fit_config *config,
     return DB_OK;
 }
 
-/* A cell whose directions nothing says, as beside an experiment list without a crystal. */
+/* A cell without given directions, for example beside an experiment list without a crystal. */
 static int has_no_directions(const db_fit_config *config, const db_crystal *crystal) {
     int standard = config->automatic && !*config->matrix_file && isnan(config->orientation[0]);
     double rotation[9];
@@ -276,7 +274,7 @@ static int has_no_directions(const db_fit_config *config, const db_crystal *crys
     return standard;
 }
 
-/* What a search corrects. */
+/* Values that a search corrects. */
 typedef struct roughly {
     double edge, centre[2]; /* angstrom, mm */
 } roughly;
@@ -309,8 +307,8 @@ static db_status find_orientation(db_context *context, db_fit_config *config,
     char line[240];
     const roughly given = what_is_known(start);
     db_orientation_fold(&start->crystal);
-    DB_TRY(
-        complete_bounds(context, config, start, 0)); /* what is refused need not be searched for */
+    DB_TRY(complete_bounds(context, config, start,
+                           0)); /* before the search: refuse what it need not search for */
     DB_TRY(db_fit_find_orientation(context, image, &config->settings, start, &found));
     snprintf(line, sizeof line,
              "orientation found: %zu of %zu spots near nodes of the lattice, where chance would "
@@ -366,7 +364,7 @@ static void say_group(const db_fit_config *config, void (*notices)(void *user, c
     notices(user, line);
 }
 
-/* Its name, "" for P 1, which asks nothing of a cell. */
+/* Name of a space group; "" for P 1, which demands nothing of a cell. */
 static db_status name_group(db_context *context, const char *hall, const double cell[6],
                             char name[DB_FIT_NAME_SIZE]) {
     db_space_group *const group = malloc(sizeof *group);
@@ -383,7 +381,7 @@ static db_status name_group(db_context *context, const char *hall, const double 
     return status;
 }
 
-/* Of the lattice that a symmetry names: a symbol, "oC", or a number, which stands for its usual setting; 0: none. */
+/* Centring of the lattice that a symmetry names: by a symbol, "oC", or a number in its usual setting; 0: none. */
 static int centring_of(db_context *context, const char *symmetry, const double cell[6]) {
     char name[DB_FIT_NAME_SIZE];
     const char *const s = symmetry + strspn(symmetry, " ");
@@ -392,7 +390,7 @@ static int centring_of(db_context *context, const char *symmetry, const double c
     return name_group(context, s, cell, name) == DB_OK ? name[0] : 0;
 }
 
-/* The space group of an experiment list, where no other symmetry is given and the cell can have it. */
+/* Takes the space group of an experiment list, if no other symmetry is given and the cell allows it. */
 static db_status take_group(db_context *context, db_fit_config *config, const db_experiment *start,
                             void (*notices)(void *user, const char *line), void *user) {
     const char *const hall = config->setup.stated.space_group;
@@ -416,8 +414,8 @@ static db_status take_group(db_context *context, db_fit_config *config, const db
     return DB_OK;
 }
 
-/* The group of known or shared amplitudes, in the setting that the cell has. What is no group is left to
- * those who need one. */
+/* Group of known or shared amplitudes, in the setting of the cell. A name that is no group is left to functions
+ * that need one. */
 static db_status settle_group(db_context *context, const db_experiment *start,
                               db_fit_settings *settings) {
     if (!*settings->amplitude_group) return DB_OK;
@@ -434,7 +432,7 @@ static db_status settle_group(db_context *context, const db_experiment *start,
     return is_group || status == DB_ERROR_MEMORY ? status : DB_OK;
 }
 
-/* What is refined, from where and how far, once there is a model to start from. */
+/* Prepares the refined parameters and their bounds, once there is a starting model. */
 static db_status prepare_start(db_context *context, db_fit_config *config,
                                const db_measured_image *image, db_experiment *start, int *open,
                                void (*notices)(void *user, const char *line), void *user) {
@@ -465,7 +463,7 @@ static void take_model(const db_fit_config *config, db_experiment *start) {
         for (int i = 0; i < 9; i++) start->crystal.orientation[i] = config->orientation[i];
 }
 
-/* Sizes of the crystal that are open stay so. */
+/* Resolves the set-up; open sizes of the crystal stay open. */
 static db_status resolve_setup(db_context *context, db_setup *setup, db_experiment *start,
                                void (*notices)(void *user, const char *line), void *user) {
     const int open = isnan(setup->Ncells[0]);
@@ -475,8 +473,8 @@ static db_status resolve_setup(db_context *context, db_setup *setup, db_experime
     return status;
 }
 
-/* The experiment with any cell in place of its own. *listed: 1 if the list of experiments has a crystal, whose cell need not be
- * found. */
+/* The experiment with any cell in place of its own. *listed: 1: the experiment list has a crystal, whose cell need
+ * not be found. */
 static db_status start_without_cell(db_context *context, const db_fit_config *config,
                                     db_experiment *experiment, int *listed) {
     db_setup setup = config->setup;
@@ -563,7 +561,7 @@ db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
                                  void (*notices)(void *user, const char *line), void *user) {
     take_noise(image, &config->settings);
     DB_TRY(check_region(context, &config->settings, image));
-    if (!config->automatic) /* the model says how large they are */
+    if (!config->automatic) /* the model gives their size */
         memcpy(config->setup.Ncells, start->crystal.Ncells, sizeof config->setup.Ncells);
     return prepare_start(context, config, image, start, NULL, notices, user);
 }

@@ -4,8 +4,7 @@
 
 #include <dualbragg/fit.h>
 
-/* As db_fit_config_start. open: where it is not NULL the orientation is not looked for, and *open tells whether it
- * would have been. */
+/* As db_fit_config_start. open: unless NULL, no search for the orientation; *open says whether there would be one. */
 db_status db_start_make(db_context *context, db_fit_config *config, const db_measured_image *image,
                         db_experiment *start, int *open,
                         void (*notices)(void *user, const char *line), void *user);

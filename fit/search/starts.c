@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ENOUGH = 0.5; /* of the strong pixels explained: no further start is run */
+static const double ENOUGH = 0.5; /* of the strong pixels explained: later starts are left out */
 
 static double fraction(double x) { return x - floor(x); }
 
@@ -43,11 +43,11 @@ static db_status explained_by(db_refinement *r, double *explained) {
     return DB_OK;
 }
 
-/* What all trials have in common. */
+/* Parts that all trials share. */
 typedef struct trials {
-    const db_fit_data *data; /* with stages cut short */
+    const db_fit_data *data; /* with shortened stages */
     const db_experiment *start;
-    const db_fit_course *course; /* of the refinement, whose listener may cancel */
+    const db_fit_course *course; /* history of the refinement, whose listener may cancel */
     db_fit_start *list;
     db_status *status;
     char (*message)[DB_FIT_WARNING_SIZE];
@@ -67,7 +67,7 @@ static void clear_refinement(db_refinement *r) {
 
 static int is_cancelled(void *user, const db_fit_history *entry) {
     const db_fit_course *const course = user;
-    (void)entry; /* trials are not told */
+    (void)entry; /* trials report nothing */
     return db_fit_course_tell(course, NULL);
 }
 
@@ -103,8 +103,7 @@ static void run_trial(trials *all, db_context *context, size_t i) {
     clear_refinement(&r);
 }
 
-/* A start that predicts nothing of what is seen counts as bad; it is an error only if all starts
- * are bad. */
+/* A start that predicts none of the observed spots counts as bad; this is an error only if all starts are bad. */
 static db_status first_error(db_context *context, const trials *all, size_t count) {
     size_t good = 0;
     for (size_t i = 0; i < count; i++) {
@@ -117,8 +116,7 @@ static db_status first_error(db_context *context, const trials *all, size_t coun
                    count, all->message[0]);
 }
 
-/* Counts a finished trial. The thread that started the work reports it, and the listener may
- * cancel. */
+/* Counts a finished trial. The thread that started the work reports it, and the listener may cancel. */
 static void report_trial(const db_context *context, trials *all, size_t count) {
     size_t done;
 #pragma omp atomic capture
@@ -237,7 +235,7 @@ static db_status run_from(db_refinement *r, const db_experiment *start, const db
     return db_stages_run(r, 0, stages, end);
 }
 
-/* The stages from the best starts, one after the other. */
+/* Runs the stages from the best starts, one after the other. */
 static db_status run_best(db_refinement *r, const db_experiment *start, int stages,
                           db_stage_result *end) {
     db_fit_result *const result = r->result;

@@ -1,7 +1,7 @@
-/* The sum of exp(2 pi i q.t) over spots at q is as large as their number if t is a translation of the crystal, wherever
- * the beam is: a shift of all q changes its phase alone. It is taken on a grid of t, in the axes of inertia of
- * the spots: those of a still lie in a thin bowl, across which the grid is coarse. Its highest points climb
- * to the top (docs/theory/refinement.md, Unknown cells). */
+/* Search for translations. The sum of exp(2 pi i q.t) over spots at q has the number of spots as modulus if t is a
+ * translation of the crystal, wherever the beam is: a shift of all q only changes its phase. The sum is taken on a
+ * grid of t, along the axes of inertia of the spots; spots of a still are in a thin bowl, across which the grid is
+ * coarse. Its highest points climb to maxima (docs/theory/refinement.md, Unknown cells). */
 #include "fit/search/translations.h"
 
 #include "base/context_internal.h"
@@ -20,23 +20,22 @@ enum {
 };
 static const double two_pi = 2 * 3.14159265358979323846;
 static const double step_cycles =
-    0.4; /* of the farthest spots, from one end to the other, between points of the grid */
-static const double most_work = 4e8; /* terms of sums */
-static const double shortest = 2.5;  /* angstrom: no edge of a cell */
-static const double above_noise =
-    5; /* squares of the modulus that are looked at, in those of random phases */
+    0.4;                             /* cycles of the outermost spots between points of the grid */
+static const double most_work = 4e8; /* terms of all sums */
+static const double shortest = 2.5;  /* angstrom: shorter than any edge of a cell */
+static const double above_noise = 5; /* least squared modulus, relative to random phases */
 
 typedef struct grid {
     db_context *context;
     const db_search_spot *spots;
-    size_t count;     /* of the spots that are summed */
-    double axes[9];   /* rows: of inertia, from the longest on */
-    double centre[3]; /* of the spots' extents along them */
+    size_t count;     /* number of spots in the sums */
+    double axes[9];   /* rows: axes of inertia, the longest first */
+    double centre[3]; /* middle of the spots' extents along them */
     double step[3], longest;
-    long most[3];   /* points on either side; along the last axis on one */
+    long most[3];   /* points on either side; along the last axis on one side */
     float *q[3];    /* along the axes, from the centre */
     float *turn[2]; /* cos, sin of a step along the first axis */
-    float *square;  /* of the modulus */
+    float *square;  /* squared modulus */
 } grid;
 
 static void inertia(const db_search_spot *spots, size_t count, double axes[9]) {
@@ -58,7 +57,7 @@ static void inertia(const db_search_spot *spots, size_t count, double axes[9]) {
     db_transpose(vectors, axes);
 }
 
-/* Along the axes: the extent of the spots, and the steps that a grid needs for it. */
+/* Axes, extents of the spots along them, and steps of a grid; returns its number of points. */
 static double lay(grid *g, size_t count) {
     double least[3], most[3], points = 1;
     for (int i = 0; i < 3; i++) least[i] = INFINITY, most[i] = -INFINITY;
@@ -81,7 +80,7 @@ static double lay(grid *g, size_t count) {
     return points;
 }
 
-/* As many spots as the work allows. */
+/* Lays a grid for as many spots as the work allows. */
 static double lay_affordable(grid *g, size_t count) {
     double points = 0;
     for (size_t n = count;; n = n * 3 / 4) {
@@ -102,7 +101,7 @@ static void place_spots(grid *g) {
     }
 }
 
-/* A line of points along the first axis; room: for the terms of the sum. */
+/* Sums for a line of points along the first axis; room: for terms of the sum. */
 static void sum_line(const grid *g, long y, long z, float *room, float *square) {
     const size_t count = g->count;
     float *const c = room, *const s = room + count;
@@ -182,7 +181,7 @@ typedef struct moments {
     double weight, mean[3], second[9], slope, slopes[3];
 } moments;
 
-/* The sum; and the step that brings it to the top, where the phases of most spots are small. */
+/* The sum, and the step to its maximum, where the phases of most spots are small. */
 static void sum_at(const grid *g, float *const cosine, float *const sine, db_translation *at,
                    double step[3]) {
     double real = 0, imaginary = 0, normal[9], right[3], inverse[9];
@@ -216,7 +215,7 @@ static void sum_at(const grid *g, float *const cosine, float *const sine, db_tra
     if (db_invert(normal, inverse)) db_apply(inverse, right, step);
 }
 
-/* room: for cosines and sines of the spots. */
+/* Climbs to the maximum. room: for cosines and sines of the spots. */
 static void climb_to_it(const grid *g, float *room, db_translation *top) {
     double step[3];
     db_translation at = *top;
@@ -230,7 +229,7 @@ static void climb_to_it(const grid *g, float *room, db_translation *top) {
     }
 }
 
-/* As near as neighbouring points of the grid are? */
+/* Are two points as near as neighbours on the grid? */
 static int is_beside(const grid *g, const double t[3], const double u[3]) {
     double off[3], along[3], far = 0;
     for (int i = 0; i < 3; i++) off[i] = t[i] - u[i];
@@ -239,7 +238,7 @@ static int is_beside(const grid *g, const double t[3], const double u[3]) {
     return far < 1.5;
 }
 
-/* Is it one of these or the sum of two, with any signs? */
+/* Is t one of these translations or the sum of two, with any signs? */
 static int is_sum(const grid *g, const double t[3], const db_translation *list, size_t count) {
     for (size_t m = 0; m < count; m++)
         for (size_t n = m; n < count; n++)
@@ -271,7 +270,7 @@ static int climb_all(const grid *g, db_translation *tops, size_t count) {
     return 1;
 }
 
-/* Tops of the sums on the grid. 0: no memory. */
+/* Maxima of the sums on the grid. 0: no memory. */
 static int find_tops(grid *g, db_translation *tops, size_t *count) {
     place_spots(g);
     if (!sum_all(g)) return 0;

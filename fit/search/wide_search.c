@@ -1,8 +1,9 @@
-/* The sum of exp(2 pi i q.t) over spots at q is as large as their number if t is a translation of the crystal, wherever
- * the beam is: a shift of all q changes its phase alone. Translations as long as the cell's edges, times
- * a scale, are therefore looked for in all directions (a Fourier transform along directions, as in Steller, Bolotovsky and Rossmann,
- * J. Appl. Cryst. 30, 1036, 1997, but of its modulus), and two of them that enclose the cell's angle make an
- * orientation (docs/theory/refinement.md, Search for the orientation). */
+/* Wide search for an orientation. The sum of exp(2 pi i q.t) over spots at q has the number of spots as modulus if
+ * t is a translation of the crystal, wherever the beam is: a shift of all q only changes its phase. So
+ * translations with the lengths of the cell's edges, times a scale, are searched in all directions (a Fourier
+ * transform along directions, as in Steller, Bolotovsky and Rossmann, J. Appl. Cryst. 30, 1036, 1997, but of its
+ * modulus); two of them that enclose the cell's angle give an orientation (docs/theory/refinement.md, Search for
+ * the orientation). */
 #include "fit/search/wide_search.h"
 
 #include "base/context_internal.h"
@@ -16,23 +17,24 @@
 
 enum {
     EDGES = 3,
-    NUMBERS = 6,       /* of a pose: turns about the laboratory's axes, scale, beam */
+    NUMBERS = 6,       /* numbers of a pose: turns about the laboratory's axes, scale, beam */
     MOST_PROBED = 250, /* spots at the lowest angles, which find translations */
     FEWEST_PROBED = 60,
-    ROWS = 24,      /* translations that are kept for each edge */
-    CANDIDATES = 32 /* poses that are refined */
+    ROWS = 24,      /* translations kept for each edge */
+    CANDIDATES = 32 /* poses to refine */
 };
 static const double degree = 3.14159265358979323846 / 180;
 static const double two_pi = 2 * 3.14159265358979323846;
-static const double most_cycles = 30;   /* along an edge, in the probed spots, if they are enough */
-static const double step_cycles = 0.35; /* of the farthest spot, from direction to direction */
-static const double same_scale = 0.02;  /* of two edges */
-static const double same_angle = 3;     /* degree, between them */
-static const double beam_step = 2;      /* pixels between beams that are tried */
+static const double most_cycles =
+    30; /* cycles along an edge in the probed spots, if they are enough */
+static const double step_cycles = 0.35; /* cycles of the farthest spot between directions */
+static const double same_scale = 0.02;  /* difference of the scales of two edges */
+static const double same_angle = 3;     /* degree, difference of the angle between them */
+static const double beam_step = 2;      /* pixels between tried beams */
 static const double angles[] = {
     0.8, 0.8, 0.6, 0.45, 0.35, 0.3, 0.3, 0.3
 }; /* degree: tolerances */
-/* Standard deviations of scales and beams that are likely beforehand: they decide where spots do not. */
+/* Prior standard deviations of scale and beam, which decide where spots do not. */
 static const double LIKELY_SCALE = 0.01, LIKELY_BEAM = 5;
 
 typedef struct row_list {
@@ -46,7 +48,7 @@ typedef struct wide {
     size_t count, probed;
     const db_search_spot *spots;
     const db_search_room *room;
-    float *q[3]; /* of the probed ones */
+    float *q[3]; /* of the probed spots */
     row_list rows[EDGES];
     db_search_candidates candidates;
 } wide;
@@ -56,7 +58,7 @@ int db_search_room_is_open(const db_search_room *room) {
            room->beam[1][1] > room->beam[1][0];
 }
 
-/* The modulus of the sum over probed spots for a translation; cos and sin of 2 pi x by their series, to 0.002. */
+/* Modulus of the sum over probed spots for a translation; cos and sin of 2 pi x by their series, to 0.002. */
 static double sum_at(const wide *w, const double t[3]) {
     const float tx = (float)t[0], ty = (float)t[1], tz = (float)t[2];
     const float *const qx = w->q[0], *const qy = w->q[1], *const qz = w->q[2];
@@ -75,7 +77,7 @@ static double sum_at(const wide *w, const double t[3]) {
     return hypot((double)real, (double)imaginary);
 }
 
-/* Directions of half a sphere, evenly, by the golden angle. */
+/* Directions that cover half a sphere evenly, by the golden angle. */
 static void direction_of(size_t i, size_t count, double u[3]) {
     const double z = ((double)i + 0.5) / (double)count, across = sqrt(1 - z * z),
                  turn = 3.88322207745093 * ((double)i + 0.5);
@@ -84,7 +86,7 @@ static void direction_of(size_t i, size_t count, double u[3]) {
     u[2] = z;
 }
 
-/* The length of a translation in a direction that has the largest sum, and that. */
+/* Length of a translation along a direction with the largest sum; returns the sum. */
 static double best_length(const wide *w, double edge, double step, const double u[3],
                           double *length) {
     const double least = edge * w->room->scale[0], most = edge * w->room->scale[1];
@@ -100,7 +102,7 @@ static double best_length(const wide *w, double edge, double step, const double 
     return best;
 }
 
-/* Moves a translation to the top of the sum. */
+/* Moves a translation to the maximum of the sum. */
 static void climb_to_top(const wide *w, double step, double t[3]) {
     const double last = step / 16;
     double best = sum_at(w, t);
@@ -119,7 +121,7 @@ static void climb_to_top(const wide *w, double step, double t[3]) {
     }
 }
 
-/* Takes the highest of all directions, and leaves out those beside it. */
+/* Takes the highest sums of all directions, without neighbours of higher ones. */
 static void take_highest(const wide *w, double edge, double step, float *sums, size_t count,
                          row_list *rows) {
     const double beside = cos(fmin(0.5, 2.5 * step / edge));
@@ -141,7 +143,7 @@ static void take_highest(const wide *w, double edge, double step, float *sums, s
     }
 }
 
-/* How many spots, at the lowest angles, find translations of a length. */
+/* Number of spots, at the lowest angles, for translations of a length. */
 static size_t probes_for(const wide *w, double edge) {
     size_t n = 0;
     while (n < w->count && n < MOST_PROBED &&
@@ -174,7 +176,7 @@ static db_status find_rows(wide *w, int number) {
     return DB_OK;
 }
 
-/* The beam with which most of the spots at the lowest angles are near nodes. */
+/* The beam that brings most of the spots at the lowest angles near nodes. */
 static void try_beams(wide *w, const db_search_pose *pose) {
     const double(*const room)[2] = w->room->beam;
     const size_t some = w->count < FEWEST_PROBED ? w->count : FEWEST_PROBED;
@@ -197,7 +199,7 @@ static void try_beams(wide *w, const db_search_pose *pose) {
     all->count = db_search_keep(&best, sizeof best, all->list, all->count, all->most);
 }
 
-/* All pairs of translations that may be two edges of the cell, either way. */
+/* Tries all pairs of translations that can be two edges of the cell, either way. */
 static void try_row_pairs(wide *w, int i, int k) {
     const double *const a = w->lattice->real + 3 * i, *const b = w->lattice->real + 3 * k;
     const double edge[2] = { db_length(a), db_length(b) },
@@ -227,7 +229,7 @@ static void try_row_pairs(wide *w, int i, int k) {
         }
 }
 
-/* How what is left of a spot, moved - node, changes with each number. */
+/* Slopes of a spot's residual, moved - node, by each number. */
 static void slopes_of(const db_search_pose *pose, const db_search_spot *s, const double q[3],
                       const double node[3], double slope[NUMBERS][3]) {
     for (int k = 0; k < 3; k++) {
@@ -238,10 +240,10 @@ static void slopes_of(const db_search_pose *pose, const db_search_spot *s, const
     }
 }
 
-/* A step of least squares on spots that are nearer to nodes than a tolerance. */
+/* A least-squares step with spots nearer to nodes than a tolerance. */
 static void improve_pose(const wide *w, double angle, db_search_pose *pose) {
     double a_star[9], to_index[9], q[3], node[3], factor[NUMBERS * NUMBERS];
-    double normal[NUMBERS][NUMBERS] = { 0 }, step[NUMBERS] = { 0 }; /* at first the right side */
+    double normal[NUMBERS][NUMBERS] = { 0 }, step[NUMBERS] = { 0 }; /* step: first the right side */
     const double known[NUMBERS] = { 0, 0, 0, LIKELY_SCALE, LIKELY_BEAM, LIKELY_BEAM },
                  from[NUMBERS] = { 0, 0, 0, log(pose->scale), pose->beam[0], pose->beam[1] };
     db_search_lattice_turn(w->lattice, pose->turn, a_star, to_index);
@@ -277,7 +279,7 @@ static void improve_pose(const wide *w, double angle, db_search_pose *pose) {
             fmin(w->room->beam[d][1], fmax(w->room->beam[d][0], pose->beam[d] + step[4 + d]));
 }
 
-/* ln of how many scales and beams differ by more than a tolerance. */
+/* ln of the number of scales and beams that differ by more than a tolerance. */
 static double ln_tried(const wide *w) {
     const double last = angles[sizeof angles / sizeof *angles - 1] * degree;
     double sum = log1p((w->room->scale[1] - w->room->scale[0]) / last);
@@ -285,7 +287,7 @@ static double ln_tried(const wide *w) {
     return sum;
 }
 
-/* Refines a pose, and takes it if chance explains it less well than the best so far. */
+/* Refines a pose, and takes it if it is less probable by chance than the best so far. */
 static int take_better(const wide *w, db_search_pose own, db_search_pose *pose,
                        db_agreement *agreement) {
     const size_t rounds = sizeof angles / sizeof *angles;
@@ -299,10 +301,10 @@ static int take_better(const wide *w, db_search_pose own, db_search_pose *pose,
     return 1;
 }
 
-/* The beam that moves spots by a reciprocal vector, as well as it can; 0 if it moves them elsewhere. */
+/* The beam that moves spots by a reciprocal vector as nearly as possible; 0 if it moves them elsewhere. */
 static int beam_of(const wide *w, const db_search_pose *pose, const double vector[3],
                    double beam[2]) {
-    const double along = 0.3; /* of the vector that may be left: it lies along the ray */
+    const double along = 0.3; /* fraction of the vector that may remain, along the ray */
     const db_search_spot *const s = &w->spots[0];
     const double a = db_dot(s->by_beam[0], s->by_beam[0]), b = db_dot(s->by_beam[0], s->by_beam[1]),
                  c = db_dot(s->by_beam[1], s->by_beam[1]), det = a * c - b * b,
@@ -319,8 +321,8 @@ static int beam_of(const wide *w, const db_search_pose *pose, const double vecto
     return db_length(left) < along * db_length(vector);
 }
 
-/* A beam that is off by a node gives all spots at low angles other nodes, and these are as near: spots at higher angles
- * tell. */
+/* Tries beams displaced by a node: spots at low angles are then as near to other nodes, and spots at higher angles
+ * decide. */
 static void try_other_nodes(const wide *w, db_search_pose *pose, db_agreement *agreement) {
     enum { FAR = 3 };
     for (int again = 1; again;) {
@@ -348,7 +350,7 @@ static void choose_pose(wide *w, db_search_pose *pose, db_agreement *agreement) 
     if (better) try_other_nodes(w, pose, agreement);
 }
 
-/* With the two shortest edges, which need the fewest directions; with all if these do not suffice. */
+/* Searches with the two shortest edges, which need the fewest directions; with all edges if these do not suffice. */
 static db_status search_edges(wide *w, db_search_pose *pose, db_agreement *agreement) {
     int longest = 0;
     for (int i = 1; i < EDGES; i++)
