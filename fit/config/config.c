@@ -1,4 +1,4 @@
-/* Reads a fit configuration: its sections one by one, and what they demand of each other. */
+/* Reads a fit configuration: its sections one by one, and conditions between them. */
 #include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/expert/setup_defaults.h>
@@ -63,7 +63,7 @@ db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
     return config->found_cell ? db_found_cell_keep(context, config->found_cell, copy) : DB_OK;
 }
 
-/* Shared intensities belong to the reflections of a space group: it must be given. */
+/* Shared intensities belong to the reflections of a space group, so it must be given. */
 static db_status check_joint(const db_config_reader *reader, const db_yaml_node *node,
                              db_fit_config *config) {
     const char *const key = db_config_sections[DB_SECTION_INTENSITY].name;
@@ -76,7 +76,7 @@ static db_status check_joint(const db_config_reader *reader, const db_yaml_node 
     return DB_OK;
 }
 
-/* What is said of a reference needs one. */
+/* Settings of a reference need one. */
 static db_status check_reference(const db_config_reader *reader, const db_yaml_node *amplitudes,
                                  const db_fit_config *config) {
     static const char *const keys[] = { "reference_columns", "reference_restraint" };
@@ -112,7 +112,7 @@ static db_status take_intensity(const db_config_reader *reader, const db_yaml_no
     return DB_OK;
 }
 
-/* Frames need a list of shots, knots need frames. */
+/* Knots need a series, a series needs a list of shots. */
 static db_status check_series(const db_config_reader *reader, const db_yaml_node *root,
                               const db_fit_config *config) {
     const db_yaml_node *const shots = db_yaml_find(root, "shots");
@@ -125,7 +125,7 @@ static db_status check_series(const db_config_reader *reader, const db_yaml_node
     return DB_OK;
 }
 
-/* Spots are in closed form where intensities are free, else sampled unless said otherwise. */
+/* Spots are in closed form if intensities are free; else they are sampled by default. */
 static db_status check_spots(const db_config_reader *reader, const db_yaml_node *model,
                              db_fit_config *config) {
     const db_yaml_node *const spots = model ? db_yaml_find(model, "spots") : NULL;
@@ -137,7 +137,7 @@ static db_status check_spots(const db_config_reader *reader, const db_yaml_node 
                           "expected closed, the default of free intensities");
 }
 
-/* Whatever the cell. */
+/* Checks a symmetry without regard to the cell. */
 static db_status check_symmetry(const db_config_reader *reader, const db_yaml_node *model,
                                 const db_fit_config *config) {
     static const double any[6] = { 1, 1, 1, 90, 90, 90 };
@@ -147,7 +147,7 @@ static db_status check_symmetry(const db_config_reader *reader, const db_yaml_no
                                    "space group (96) or its symbol (P 43 21 2)");
 }
 
-/* One list says which reflections get shoeboxes. */
+/* At most one list may select the reflections that get shoeboxes. */
 static db_status check_lists(const db_config_reader *reader, const db_yaml_node *data) {
     static const char *const lists[] = { "reflections", "spots", "boxes" };
     const char *first = NULL;
@@ -185,7 +185,7 @@ static db_status check_data(const db_config_reader *reader, const db_yaml_node *
     return DB_OK;
 }
 
-/* Own axes make a frame of their own. */
+/* Own axes are a frame of their own. */
 static db_status check_axes(const db_config_reader *reader, const db_yaml_node *root,
                             const db_setup *setup) {
     const db_yaml_node *const model = db_yaml_find(root, "model");
@@ -212,7 +212,7 @@ static db_status add_group(const db_config_reader *reader, const db_yaml_node *n
     return db_fit_panel_groups_add(reader->context, groups, name);
 }
 
-/* Names stand before a colon, in comments, and among parameters. */
+/* Checks a name of a group, which appears before colons, in comments, and among parameters. */
 static db_status check_name(const db_config_reader *reader, const db_yaml_node *node,
                             const char *name) {
     int good = isalpha((unsigned char)*name) && strlen(name) < DB_FIT_GROUP_NAME_SIZE &&
@@ -226,7 +226,7 @@ static db_status check_name(const db_config_reader *reader, const db_yaml_node *
                           DB_FIT_GROUP_NAME_SIZE - 2, panel_groups);
 }
 
-/* "3" or "0-15". */
+/* Reads a range: "3" or "0-15". */
 static db_status take_range(const db_config_reader *reader, const db_yaml_node *node, short group,
                             db_fit_panel_groups *groups) {
     const char *const name = groups->name[group];
@@ -261,11 +261,11 @@ static db_status take_group(const db_config_reader *reader, const char *name,
     return DB_OK;
 }
 
-/* Panels that no group of the level holds are groups by themselves; so are all where level < 0. */
+/* Panels in no group of the level become groups by themselves; with a level below 0 all panels do. */
 static db_status take_content(const db_config_reader *reader, const db_yaml_node *node, int level,
                               const db_expt_content *content, size_t count,
                               db_fit_panel_groups *groups) {
-    short seen[DB_FIT_MOST_PANELS]; /* number of the list's group, -1: a panel by itself */
+    short seen[DB_FIT_MOST_PANELS]; /* number of the list's group; -1: the panel is a group */
     char name[DB_FIT_GROUP_NAME_SIZE];
     if (count > DB_FIT_MOST_PANELS)
         return db_config_fail(reader, node, panel_groups, "",
@@ -285,7 +285,7 @@ static db_status take_content(const db_config_reader *reader, const db_yaml_node
     return DB_OK;
 }
 
-/* Panels of a list, or the modules of its only one. */
+/* Number of the list's panels, or of the modules of its only panel. */
 static db_status count_panels(const db_config_reader *reader, const db_fit_config *config,
                               const db_experiment *experiment, size_t *count) {
     db_module_grid grid;
@@ -296,7 +296,7 @@ static db_status count_panels(const db_config_reader *reader, const db_fit_confi
     return DB_OK;
 }
 
-/* Groups of the model's experiment list. */
+/* Takes groups of the model's experiment list. */
 static db_status take_listed(const db_config_reader *reader, const db_yaml_node *node, int level,
                              db_fit_config *config) {
     db_listed listed;
@@ -317,7 +317,7 @@ static db_status take_listed(const db_config_reader *reader, const db_yaml_node 
     return status;
 }
 
-/* After the model: its experiment list knows panels and their hierarchy. */
+/* Takes panel groups after the model, whose experiment list has panels and their hierarchy. */
 static db_status take_panel_groups(const db_config_reader *reader, const db_yaml_node *node,
                                    db_fit_config *config) {
     static const char level[] = "level ";
@@ -338,7 +338,7 @@ static db_status take_panel_groups(const db_config_reader *reader, const db_yaml
     return DB_OK;
 }
 
-/* No section refine: images with free intensities say by themselves what they can determine. */
+/* Without a section refine, images with free intensities select the parameters that they can determine. */
 static db_status leave_open(const db_config_reader *reader, db_fit_config *config) {
     if (config->settings.intensity != DB_FIT_FREE)
         return db_fail(reader->context, DB_ERROR_USAGE,
@@ -349,7 +349,7 @@ static db_status leave_open(const db_config_reader *reader, db_fit_config *confi
     return DB_OK;
 }
 
-/* Values of f' and f'' at all points of all kinds. */
+/* Adds f' and f'' at all points of all kinds. */
 static db_status add_curves(const db_config_reader *reader, const db_yaml_node *map,
                             db_fit_config *config) {
     const char *const section = db_config_sections[DB_SECTION_CURVES].name;
@@ -473,7 +473,7 @@ static db_status take_tree(db_context *context, db_yaml_node *root, const char *
     return DB_OK;
 }
 
-/* Everything but the tree; name: of the file that messages and outputs are named for. */
+/* Begins a configuration: everything but the tree. name: of the file, for messages and outputs. */
 static db_status begin_config(db_context *context, const char *name, db_fit_config *config) {
     db_fit_config_clear(config);
     db_fit_config_init(config);

@@ -19,7 +19,7 @@
 #define IN_REFINE(member) offsetof(db_refine_entry, member)
 
 /* clang-format off */
-/* A key of its own: what it is, then what happens where it is left out, and an example. */
+/* A key of its own: its field, the effect of leaving it out, and an example. */
 #define OWN(key_open, sample, ...) \
     { .is = &(const db_setup_field){ __VA_ARGS__ }, .open = (key_open), .example = (sample) }
 #define NUMBERS(key, n, where, limits, key_unit, key_open, sample, text) \

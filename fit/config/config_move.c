@@ -1,4 +1,4 @@
-/* File names of a configuration: of its outputs, and relative ones rewritten for another folder. */
+/* File names of a configuration: of its outputs, and relative names rewritten for another folder. */
 #define _XOPEN_SOURCE 700
 #include "fit/config/config_move.h"
 
@@ -25,8 +25,8 @@ db_status db_fit_complete_output_prefix(db_context *context, db_fit_config *conf
     return db_fail(context, DB_ERROR_USAGE, "%s: the file name is too long", config->config_file);
 }
 
-/* Of a name, or of the file in front of a # if it is one of many images in it (FILE#N), whose length
- * in the name is *file. NULL: there is none. */
+/* Whole path of a name, or of the file before # in FILE#N, an image of many in a file; *file: length of the file's
+ * name. NULL: there is none. */
 static char *whole_path(const char *name, size_t *file) {
     char part[DB_FIT_PATH_SIZE];
     snprintf(part, sizeof part, "%s", name);
@@ -39,8 +39,7 @@ static char *whole_path(const char *name, size_t *file) {
     return whole;
 }
 
-/* A file name as the written file must give it: names in a configuration are relative to its
- * folder. */
+/* Rewrites a file name for a configuration in another folder: names are relative to it. */
 static db_status rename_from(db_context *context, const char *yaml_path,
                              char name[DB_FIT_PATH_SIZE]) {
     if (!*name || *name == '/') return DB_OK;
@@ -94,7 +93,7 @@ db_status db_fit_config_move(db_context *context, const char *path, db_fit_confi
     return *config->expt_file ? name_list(context, path, config->expt_file) : DB_OK;
 }
 
-/* The value that has been found of a quantity; NAN: it was not refined, or each shot has its own. */
+/* Value that a refinement found for a quantity; NAN: not refined, or each shot has its own. */
 static double value_found(const db_fit_estimates *found, const char *name) {
     for (size_t i = 0; i < found->count; i++)
         if (strcmp(found->list[i].name, name) == 0) return found->list[i].value;

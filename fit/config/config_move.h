@@ -1,21 +1,21 @@
-/* Names of the files that a configuration is about: outputs, and all of one that is written elsewhere. */
+/* File names of a configuration: of its outputs, and of its data when it is written to another folder. */
 #ifndef DB_FIT_CONFIG_CONFIG_MOVE_H
 #define DB_FIT_CONFIG_CONFIG_MOVE_H
 
 #include <dualbragg/fit.h>
 
-/* Completes the configuration's prefix of outputs where it is open, or a folder ("results/"):
- * NAME_refined, where NAME is that of the configuration's file without its ending. */
+/* Completes the prefix of outputs if it is open or a folder ("results/"): NAME_refined, where NAME is the
+ * configuration's file without its ending. */
 DB_API db_status db_fit_complete_output_prefix(db_context *context, db_fit_config *config);
 
-/* Names of data as the file at `path` must give them. */
+/* Rewrites names of data for a configuration in the file `path`. */
 db_status db_fit_config_move_names(db_context *context, const char *path, db_fit_config *config);
 
-/* The same; and the experiment list is named PREFIX.expt, as the one written beside PREFIX.yaml. */
+/* As db_fit_config_move_names; also names the experiment list PREFIX.expt, which is written beside PREFIX.yaml. */
 db_status db_fit_config_move(db_context *context, const char *path, db_fit_config *config);
 
-/* The written model has groups of panels where they were moved to: bounds and priors of their
- * motions count from there. found: by name, of some of the settings' parameters. */
+/* In the written model groups of panels are at their refined places: bounds and priors of their motions are
+ * relative to these. found: by name, of some parameters of the settings. */
 void db_fit_settings_count_from(const db_fit_estimates *found, db_fit_settings *settings);
 
 #endif

@@ -91,8 +91,7 @@ static void print_one(const db_config_key *key, const void *field, int index,
     }
 }
 
-/* Writes the value that the key has in the struct as YAML; file names as they stand. groups: those
- * of the configuration. */
+/* Writes a key's value in the struct as YAML; file names unchanged. groups: of the configuration. */
 static void print_value(const db_config_key *key, const void *base,
                         const db_fit_panel_groups *groups, FILE *stream) {
     const void *const field = db_config_field(key, base);
@@ -200,7 +199,7 @@ static void print_intensity(const db_fit_config *config, db_config_style style, 
     }
 }
 
-/* A section that is of use with others only: a comment where it is none. */
+/* Prints a section that is only of use with others; as a comment if it is not used. */
 static void print_special(const db_fit_config *config, int part, int used, db_config_style style,
                           FILE *stream) {
     const db_config_section *const section = &db_config_sections[part];
@@ -218,14 +217,15 @@ static void print_special(const db_fit_config *config, int part, int used, db_co
 
 static void print_refine(const db_fit_config *config, db_config_style style, FILE *stream) {
     const db_fit_settings *const settings = &config->settings;
-    if (config->automatic && !settings->parameter_count) return; /* left open */
+    if (config->automatic && !settings->parameter_count) return; /* parameters are open */
     print_heading(&db_refine_section, style, stream);
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
-        if (db_fit_parameter_is_of_curve(p)) continue; /* the section curves says it */
+        if (db_fit_parameter_is_of_curve(p)) continue; /* written in the section curves */
         const int ranged = !isnan(p->range);
         char name[DB_FIT_NAME_SIZE];
-        const db_parameter_facts *const possible = db_facts_of(p->parameter); /* need not be said */
+        const db_parameter_facts *const possible =
+            db_facts_of(p->parameter); /* default of the parameter */
         const db_refine_entry entry = { p->range,
                                         ranged || p->lower <= possible->least ? NAN : p->lower,
                                         ranged || p->upper >= possible->most ? NAN : p->upper,

@@ -14,7 +14,7 @@ typedef enum db_config_style {
  * The locale must be C. */
 void db_fit_config_print(const db_fit_config *config, db_config_style style, FILE *stream);
 
-/* A text as a YAML scalar, quoted where YAML would misread it. */
+/* Writes a text as a YAML scalar, quoted if YAML would misread it. */
 void db_yaml_print_text(FILE *stream, const char *text);
 
 #endif

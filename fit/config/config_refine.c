@@ -174,14 +174,14 @@ db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_no
     if (map->kind != DB_YAML_MAP || map->count == 0)
         return db_config_fail_expected(reader, map, db_refine_section.name, "",
                                        "parameters, each as 'name: {range: 0.5}' or 'name:' alone");
-    /* what is said of every group holds for those of which nothing else is said */
+    /* settings of every group apply to groups without their own */
     for (int every = 0; every < 2; every++)
         for (size_t i = 0; i < map->count; i++)
             DB_TRY(take_parameter(reader, map->keys[i], map->items[i], every, config));
     return check_ties(reader, map, &config->settings);
 }
 
-/* A stage names parameters of refine; tied ones go with those they follow. */
+/* Checks the parameters of a stage: they are in refine; tied ones go with the parameters that they follow. */
 static db_status check_stage_parameters(const db_config_reader *reader, const db_yaml_node *node,
                                         const char *section, db_fit_settings *settings,
                                         size_t stage, const unsigned char *refine) {

@@ -8,19 +8,19 @@
 extern const db_refine_entry db_refine_default;
 extern const db_fit_stage db_stage_default;
 
-/* The stages of other settings, for the quantities that both refine. */
+/* Takes stages of other settings, for quantities that both refine. */
 void db_fit_settings_take_stages(db_fit_settings *settings, const db_fit_settings *from);
 
-/* Stage number s of the settings and what it refines. */
+/* Stage number s of the settings, with its refined quantities. */
 db_stage_entry db_stage_entry_of(const db_fit_settings *settings, size_t s);
 
 db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_node *map,
                                 db_fit_config *config);
 
-/* Adds the scale of each shot, which intensities that shots share need, unless it is there. */
+/* Adds the scale of each shot, which shared intensities need, unless it is there. */
 db_status db_fit_refine_scale(db_context *context, db_fit_settings *settings);
 
-/* After refine: a stage names parameters of it. */
+/* Takes stages, after refine, whose parameters they name. */
 db_status db_config_take_stages(const db_config_reader *reader, const db_yaml_node *list,
                                 db_fit_config *config);
 

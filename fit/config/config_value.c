@@ -70,7 +70,7 @@ db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_n
         db_hint_at_names(name, known, known_count, "dualbragg fit --show-defaults lists all").text);
 }
 
-/* What stands there, for "found ...". */
+/* Content of a node, for "found ...". */
 static const char *found(const db_yaml_node *node, char text[64]) {
     if (node->kind == DB_YAML_LIST)
         snprintf(text, 64, "a list of %zu", node->count);
@@ -94,7 +94,7 @@ db_status db_config_fail_expected(const db_config_reader *reader, const db_yaml_
                           found(node, text));
 }
 
-/* "a number greater than 0 (mm)", "3 whole numbers from 1 to 10" ... */
+/* Expected content: "a number greater than 0 (mm)", "3 whole numbers from 1 to 10" ... */
 static const char *wanted(const db_config_key *key, char text[WANTED_SIZE]) {
     const int whole = key->is->kind != DB_FIELD_NUMBER;
     char count[24], limits[64], unit[40];
@@ -118,7 +118,7 @@ static const char *wanted(const db_config_key *key, char text[WANTED_SIZE]) {
     return text;
 }
 
-/* A value in a struct, as it would have to be written. */
+/* Checks a value in a struct, with a message about its written form. */
 static db_status check_value(db_context *context, const char *what, const db_config_key *key,
                              const void *values, int index) {
     const db_setup_field *const is = key->is;
@@ -181,7 +181,7 @@ static db_status store_number(const db_config_reader *reader, const char *sectio
     return DB_OK;
 }
 
-/* May a list have `count` numbers? Those that it leaves out stay open. */
+/* May a list have `count` numbers? The others stay open. */
 static int takes_as_many(const db_config_key *key, size_t count) {
     const size_t all = (size_t)key->is->count, fewest = (size_t)key->is->fewest;
     return count == all || (fewest && count >= fewest && count < all);
@@ -239,8 +239,7 @@ static db_status take_choice(const db_config_reader *reader, const char *section
                           db_hint_at_names(node->text, key->is->choices, (size_t)count, NULL).text);
 }
 
-/* A name of the YAML file is relative to the file's folder, one of the command line to the working
- * directory. */
+/* Takes a file name: of the YAML file relative to its folder, of the command line to the working directory. */
 static db_status take_file(const db_config_reader *reader, const char *section,
                            const db_config_key *key, const db_yaml_node *node, void *base) {
     if (node->kind != DB_YAML_SCALAR || *node->text == '\0')
@@ -260,7 +259,7 @@ typedef struct site_files {
     const db_yaml_node *node;
 } site_files;
 
-/* From the folder of the configuration, as take_file. */
+/* Finds a file of a curve in the folder of the configuration, as take_file does. */
 static db_status find_curve_file(void *user, db_context *context, char name[DB_FIT_PATH_SIZE]) {
     const site_files *const of = user;
     if (name[0] == '/' || of->node->argument) return DB_OK;
@@ -351,13 +350,13 @@ static db_status check_parameter(const db_config_reader *reader, const db_yaml_n
 
 static const char every_group[] = "panel_groups";
 
-/* Has a name the form of a motion? Others end with numbers, such as "F:1:2:3". */
+/* Does a name have the form of a motion? Other names with a colon end with numbers, such as "F:1:2:3". */
 static int names_motion(const char *name) {
     const char *const colon = strrchr(name, ':');
     return colon && isalpha((unsigned char)colon[1]);
 }
 
-/* "shift_fast" of the parameter "panel_shift_fast". */
+/* Name of a motion: "shift_fast" for the parameter "panel_shift_fast". */
 static const char *motion_name(int kind) {
     return db_parameter_describe((db_parameter)((int)DB_PANEL_SHIFT_FAST + kind))->name +
            strlen("panel_");
@@ -438,7 +437,7 @@ static db_status quantity_of(const db_config_reader *reader, const char *section
     return db_config_fail_expected(reader, node, section, key->is->name, "the name of a parameter");
 }
 
-/* Marks a quantity of a list: 1 where it is named, 2 where a name stands for all groups. */
+/* Marks a quantity of a list: 1 if it is named, 2 if a name includes all groups. */
 static db_status mark_quantity(const db_config_reader *reader, const char *section,
                                const db_config_key *key, const db_yaml_node *node,
                                unsigned char *set) {

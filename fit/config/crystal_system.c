@@ -1,5 +1,4 @@
-/* Space groups, numbers and names to crystal systems, and the edges and angles that each leaves
- * free. */
+/* Crystal systems of space groups, numbers and names, with their free edges and angles. */
 #include "fit/config/crystal_system.h"
 
 #include "base/context_internal.h"
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which table row a kind of lattice has. */
+/* Rows of the table, by kind of lattice. */
 typedef enum lattice {
     TRICLINIC,
     MONOCLINIC_A,
@@ -102,8 +101,8 @@ static lattice of_number(const char *s) {
     return UNKNOWN;
 }
 
-/* One symmetry element of a monoclinic group ("2", "21", "m", "c", "21/c", "2/m"): its length; 0 if
- * there is none. */
+/* Length of a symmetry element of a monoclinic group ("2", "21", "m", "c", "21/c", "2/m") at the start of a text;
+ * 0 if there is none. */
 static size_t element_length(const char *s) {
     size_t n = 0;
     if (*s == '2') {
@@ -118,8 +117,8 @@ static int is_element(const char *s, size_t length) {
     return length > 0 && element_length(s) == length;
 }
 
-/* Monoclinic symbols name the unique axis: "1 2 1", "1 1 2", "2 1 1"; short ones leave it open. Without
- * blanks, "2111" is 21 1 1, "121" is 1 2 1. */
+/* Monoclinic symbols name the unique axis: "1 2 1", "1 1 2", "2 1 1"; short symbols leave it open. Without blanks,
+ * "2111" is 21 1 1, "121" is 1 2 1. */
 static lattice of_monoclinic(const char *s) {
     const size_t n = strlen(s);
     if (n > 2 && strncmp(s, "11", 2) == 0 && is_element(s + 2, n - 2)) return MONOCLINIC_C;
@@ -149,7 +148,7 @@ static int is_cubic(const char *s) {
     return isalpha((unsigned char)*s) && (*second == '3' || (*second == '-' && second[1] == '3'));
 }
 
-/* Hermann-Mauguin symbols: what stands behind the lattice letter. */
+/* Lattice of a Hermann-Mauguin symbol, from the text behind the lattice letter. */
 static lattice of_symbol(char letter, const char *s) {
     const char *const first = *s == '-' ? s + 1 : s;
     static const char allowed[] = "0123456789-/abcdemn";
@@ -165,7 +164,7 @@ static lattice of_symbol(char letter, const char *s) {
     return *first == '2' || isalpha((unsigned char)*first) ? ORTHORHOMBIC : UNKNOWN;
 }
 
-/* "P 61 2 2" and "R 3 :H" without spaces and setting; *setting: 'H', 'R' or 0. */
+/* Removes spaces and setting from "P 61 2 2" and "R 3 :H"; *setting: 'H', 'R' or 0. */
 static int compact(const char *text, char out[64], char *setting) {
     size_t n = 0;
     *setting = 0;
@@ -189,7 +188,7 @@ static lattice kind_of(const char *symmetry, char *setting) {
     return kind == UNKNOWN ? of_symbol((char)toupper((unsigned char)s[0]), s + 1) : kind;
 }
 
-/* The angle farthest from 90 degree; beta where none is. */
+/* Unique axis: of the angle farthest from 90 degree; beta if all are 90. */
 static lattice unique_axis(const double cell[6]) {
     const double off[3] = { fabs(cell[3] - 90), fabs(cell[4] - 90), fabs(cell[5] - 90) };
     if (off[0] > off[1] && off[0] > off[2]) return MONOCLINIC_A;
@@ -235,7 +234,7 @@ void db_cell_regularize(const db_cell_ties *ties, double cell[6], double *worst_
     memcpy(cell, regular, sizeof regular);
 }
 
-/* Equal edges of a cell become ties, and angles that symmetry fixes leave the refinement. */
+/* Equal edges of a cell become ties, and angles fixed by symmetry leave the refinement. */
 
 static const db_parameter cell_parameters[6] = { DB_CELL_A,     DB_CELL_B,    DB_CELL_C,
                                                  DB_CELL_ALPHA, DB_CELL_BETA, DB_CELL_GAMMA };
@@ -270,7 +269,7 @@ static void drop_fixed(const tying *t, int i) {
     if (t->line) t->line(t->user, text);
 }
 
-/* Where only a follower is refined, its leader is, in its place. */
+/* If only a follower is refined, its leader is refined instead. */
 static db_status tie(db_context *context, const tying *t, int i) {
     db_fit_settings *const s = &t->config->settings;
     const int leader = t->ties->follows[i];
@@ -293,7 +292,7 @@ static db_status tie(db_context *context, const tying *t, int i) {
     return DB_OK;
 }
 
-/* What was tied otherwise before: a follower of a follower, or of an angle that is fixed. */
+/* Removes former ties: of a follower of a follower, and of a fixed angle. */
 static void untie(const tying *t) {
     db_fit_settings *const s = &t->config->settings;
     for (size_t k = 0; k < s->parameter_count; k++) {
@@ -343,7 +342,7 @@ db_status db_fit_tie_cell(db_context *context, db_fit_config *config, db_experim
                        config->config_file, config->symmetry);
     DB_TRY(regularize(context, &t, start));
     for (int i = 0; i < 6; i++) drop_fixed(&t, i);
-    /* twice: what is tied to a leader that only another follower brings in */
+    /* twice, because a follower may bring in a leader with followers of its own */
     for (int i = 0; i < 12; i++) DB_TRY(tie(context, &t, i % 6));
     untie(&t);
     return DB_OK;

@@ -1,5 +1,4 @@
-/* Modules of a detector of one panel: as data.modules says, or those of a known detector of this
- * size. */
+/* Modules of a detector with one panel: from data.modules, or of a known detector of this size. */
 #include "fit/config/detector_modules.h"
 
 #include "base/context_internal.h"

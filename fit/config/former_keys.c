@@ -17,7 +17,7 @@ static const struct {
 };
 enum { RENAMED = sizeof renamed / sizeof *renamed };
 
-/* Both names of row r of the table, as "model.cells" WORDS "model.Ncells" END. */
+/* Text with both names in row r of the table: "model.cells" WORDS "model.Ncells" END. */
 static void name_both(size_t r, const char *words, const char *end, char text[160]) {
     const char *const section = renamed[r].section, *const dot = *section ? "." : "";
     snprintf(text, 160, "%s%s%s%s%s%s%s%s", section, dot, renamed[r].former, words, section, dot,
@@ -59,7 +59,8 @@ static db_status rename_key(db_context *context, const char *path, db_yaml_node 
     return DB_OK;
 }
 
-/* Known structure factors are refined as intensities of shots, one or many, that are held to them. */
+/* Refuses refined structure factors: known ones are refined as intensities of shots, one or many, restrained to
+ * them. */
 static db_status refuse_refined_amplitudes(db_context *context, const char *path,
                                            const db_yaml_node *root) {
     const db_yaml_node *const map = db_yaml_find(root, "intensity");

@@ -1,4 +1,4 @@
-/* A cell that was found becomes that of the model. */
+/* Makes a found cell the cell of the model. */
 #include "fit/config/found_cell.h"
 
 #include "base/context_internal.h"

@@ -12,31 +12,32 @@ static inline db_expt_selection db_listed_experiment(const db_fit_config *config
                                 config->setup.expt_frame };
 }
 
-/* What a list says of an experiment: its model, and what stands beside that. */
+/* An experiment of a list: its model, and further facts of the list. */
 typedef struct db_listed {
     db_experiment experiment;
     db_expt_content content;
 } db_listed;
 
-/* Of any list; cleared on failure. */
+/* Selects an experiment of any list; cleared on failure. */
 db_status db_listed_select(db_context *context, const char *path,
                            const db_expt_selection *selection, db_listed *listed);
 
-/* Of the configuration's, which is there. */
+/* Reads the experiment of the configuration's list, which exists. */
 db_status db_listed_read(db_context *context, const db_fit_config *config, db_listed *listed);
 void db_listed_clear(db_listed *listed);
 
-/* How reflection tables name it. */
+/* Name of an experiment in reflection tables. */
 typedef struct db_listed_name {
-    long number, frame; /* of the experiment, from 0, and of the image in its scan; -1: none */
-    int is_other;       /* 1: it shows another image, and lends models to this one */
-    char identifier[sizeof((db_expt_content *)0)->identifier]; /* "" of another image */
+    long number,
+        frame;    /* number of the experiment, from 0, and of the image in its scan; -1: none */
+    int is_other; /* 1: the experiment shows another image, and only its models are used */
+    char identifier[sizeof((db_expt_content *)0)->identifier]; /* "" for another image */
 } db_listed_name;
 
 db_status db_config_experiment(db_context *context, const db_fit_config *config,
                                db_listed_name *name);
 
-/* An experiment list of a refined model keeps what the configuration's list says beside the model. */
+/* Keeps further facts of the configuration's list in the experiment list of the refined model. */
 db_status db_config_keep_list(db_context *context, const db_fit_config *config, const char *path);
 
 #endif

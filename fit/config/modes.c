@@ -1,4 +1,4 @@
-/* Modes that are refined start a little off 0, where their slopes vanish. */
+/* Starts of refined modes: slightly off 0, where their slopes vanish. */
 #include "fit/config/modes.h"
 
 #include "fit/config/quantity.h"
@@ -11,7 +11,7 @@ static int is_zero(const double mode[9]) {
     return 1;
 }
 
-/* Whether the first stage that refines a parameter is one of moments. */
+/* Is the first stage that refines a parameter one of moments? */
 static int starts_by_moments(const db_fit_settings *settings, const db_fit_parameter *p) {
     size_t first = 0;
     while (first < settings->stage_count && !db_fit_parameter_in_stage(p, first)) first++;
@@ -28,7 +28,7 @@ unsigned db_modes_leave_zero(const db_fit_settings *settings, db_experiment *sta
         if (p->group >= 0 || n < 0 || k >= DB_SPREAD_MODES || !(zero >> k & 1u) ||
             db_fit_parameter_is_tied(p) || starts_by_moments(settings, p))
             continue;
-        /* components and modes that are unlike each other */
+        /* different for all components and modes */
         const double value = DB_MODE_OFF_ZERO * cos(1 + 2.4 * n);
         start->spread.mode[k][n % 9] = fmin(fmax(value, p->lower), p->upper);
         moved |= 1u << k;

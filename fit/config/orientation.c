@@ -1,4 +1,4 @@
-/* The orientation of a crystal as a rotation, with plus and minus. */
+/* Orientation of a crystal as a rotation, with plus and minus. */
 #include "fit/config/orientation.h"
 
 #include "base/vector.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The model's own: the reciprocal axes of a cubic cell of edge 1. */
+/* Uses the model's own rotation: the reciprocal axes of a cubic cell of edge 1. */
 void db_orientation_plus(const double rotation[9], const double angle[3], double turned[9]) {
     db_crystal cube = { .cell = { 1, 1, 1, 90, 90, 90 } };
     memcpy(cube.orientation, rotation, sizeof cube.orientation);
@@ -43,7 +43,7 @@ void db_orientation_count_from(const double orientation[9], db_crystal *crystal)
     double rotation[9];
     int same = 1;
     for (int i = 0; i < 9; i++) same &= orientation[i] == crystal->orientation[i];
-    if (same) return; /* the angles as they were given, bit by bit */
+    if (same) return; /* the angles exactly as given */
     db_orientation_of(crystal, rotation);
     db_orientation_minus(rotation, orientation, crystal->misset);
     memmove(crystal->orientation, orientation, sizeof crystal->orientation);

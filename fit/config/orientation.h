@@ -11,49 +11,49 @@
 
 #include <dualbragg/fit.h>
 
-/* turned: the rotation, then these angles. It may be the rotation itself. */
+/* turned: the rotation followed by these angles. It may be the rotation itself. */
 void db_orientation_plus(const double rotation[9], const double angle[3], double turned[9]);
 
-/* The angles that lead from one rotation to another: plus(rotation, minus(turned, rotation)) is
- * turned, whatever the two are; minus(plus(rotation, angle), rotation) is the angles where the middle
- * one is within 90 degree, and the others within 180. */
+/* The angles from one rotation to another: plus(rotation, minus(turned, rotation)) is always turned;
+ * minus(plus(rotation, angle), rotation) is angle, if the middle angle is within 90 degree and the others within
+ * 180. */
 void db_orientation_minus(const double turned[9], const double rotation[9], double angle[3]);
 
 /* The rotation of a crystal, its misset included. */
 void db_orientation_of(const db_crystal *crystal, double rotation[9]);
 
-/* The crystal gets this rotation; its misset is 0. */
+/* Sets the rotation of a crystal; its misset becomes 0. */
 void db_orientation_set(const double rotation[9], db_crystal *crystal);
 
-/* The crystal stays as it is; its misset becomes 0. */
+/* Sets the misset of a crystal to 0, without turning it. */
 void db_orientation_fold(db_crystal *crystal);
 
-/* The crystal stays as it is; its misset angles become those from another orientation. */
+/* Sets the misset angles of a crystal to the angles from another orientation, without turning it. */
 void db_orientation_count_from(const double orientation[9], db_crystal *crystal);
 
-/* Which of the three angles a parameter is: 0, 1, 2; -1: none. */
+/* Number of a parameter's angle: 0, 1, 2; -1: none. */
 int db_orientation_axis(db_parameter parameter);
 db_parameter db_orientation_parameter(int axis);
 
-/* Does a refinement keep a rotation? It does if it refines all three angles of each crystal by itself.
- * If not, the angles are parameters like others: those that are fixed must stay, and those that shots
- * share count from the orientation that all have. */
+/* Does a refinement keep a rotation? It does if it refines all three angles of each crystal by itself. If not, the
+ * angles are ordinary parameters: fixed angles must stay, and shared angles are relative to the orientation that
+ * all shots have. */
 int db_orientation_is_refined(const db_fit_settings *settings);
 
-/* How far a crystal has turned from the given one, whose misset counts: what bounds and priors, which
- * users give for misset angles, have moved by. */
+/* Rotation of a crystal from the given one, misset included: by this, bounds and priors, which users give for
+ * misset angles, have moved. */
 void db_orientation_turned(const db_crystal *given, const db_crystal *now, double angle[3]);
 
-/* The orientation that the angles of a result count from: the given one, so that these are what users
- * have given, refined; with the misset in it if the refinement keeps a rotation and the middle angle is
- * so near 90 degree that the others are hardly determined one by one. */
+/* Reference orientation for the angles of a result: the given one, so that users see their own angles refined;
+ * with the misset in it, if the refinement keeps a rotation and the middle angle is so near 90 degree that the
+ * other two are hardly determined singly. */
 void db_orientation_reference(const db_fit_settings *settings, const db_crystal *given,
                               double reference[9]);
 
-/* The angles of a result for a rotation. */
+/* Angles of a result for a rotation. */
 void db_orientation_angles(const double rotation[9], const double reference[9], double angle[3]);
 
-/* The crystal stays as it is; its misset angles become those of a result. */
+/* Sets the misset angles of a crystal to the angles of a result, without turning it. */
 void db_orientation_report(const db_fit_settings *settings, const db_crystal *given,
                            db_crystal *crystal);
 

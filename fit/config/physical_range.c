@@ -1,4 +1,4 @@
-/* Bounds for parameters that have none. */
+/* Bounds for parameters without any. */
 #include "fit/config/physical_range.h"
 
 #include "fit/config/orientation.h"

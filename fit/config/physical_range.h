@@ -1,16 +1,15 @@
-/* What a parameter may become if a configuration says nothing. */
+/* Ranges of parameters for which the configuration has no bounds. */
 #ifndef DB_FIT_CONFIG_PHYSICAL_RANGE_H
 #define DB_FIT_CONFIG_PHYSICAL_RANGE_H
 
 #include <dualbragg/fit.h>
 
-/* Closes bounds that are open where a refinement that goes beyond cannot be right any more: farther
- * from the start than any start is good for. A scale may be anything, and several starts have room
- * for their turns. */
+/* Closes open bounds where a refinement must have gone wrong: farther from the start than any useful start. A
+ * scale may have any value, and several starts have room for their turns. */
 void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,
                      db_fit_parameter *parameter);
 
-/* Values between which a refinement that nobody bounds stays near the value of its start. */
+/* Values near the start, between which an unbounded refinement stays. */
 void db_reach_of(const db_experiment *start, const db_parameter_facts *facts, double value,
                  double *low, double *high);
 

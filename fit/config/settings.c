@@ -130,10 +130,10 @@ void db_fit_settings_clear(db_fit_settings *settings) {
     memset(&settings->panel_groups, 0, sizeof settings->panel_groups);
 }
 
-/* Shares of the spots, those nearest to the beam, as far as which early stages look. */
+/* Fractions of the spots, nearest to the beam, that early stages use. */
 static const double NEAR = 0.25, FARTHER = 0.45, FAR = 0.7;
 
-/* Adds a stage of what settles by then, unless it would refine nothing. */
+/* Adds a stage with the parameters that can be refined by then, unless there are none. */
 static void add_stage(db_fit_settings *settings, const char *name, db_settling subject,
                       double innermost, double blur, int target) {
     const int last = target < 0;
@@ -157,9 +157,9 @@ static void add_stage(db_fit_settings *settings, const char *name, db_settling s
     settings->stage_count++;
 }
 
-/* A displaced spot still overlaps its model if it is at low resolution, where displacements by
- * errors of orientation and cell are small, and if the model is wide. Until the model fits,
- * variances come from measured counts: a model that is far off must not decide which pixels count. */
+/* Default stages. A displaced spot overlaps its model at low resolution, where errors of orientation and cell
+ * displace little, and if the model is wide. Until the model fits, variances come from measured counts: a wrong
+ * model must not decide which pixels count. */
 void db_fit_settings_default_stages(db_fit_settings *settings) {
     settings->stage_count = 0;
     if (settings->intensity == DB_FIT_KNOWN) {
@@ -172,23 +172,22 @@ void db_fit_settings_default_stages(db_fit_settings *settings) {
     add_stage(settings, "lattice", DB_SETTLING_GEOMETRY, FARTHER, 2, DB_FIT_WEIGHTED);
     add_stage(settings, "extend", DB_SETTLING_GEOMETRY, FAR, 1.5, DB_FIT_WEIGHTED);
     add_stage(settings, "shape", DB_SETTLING_SHAPE, 0, 1, DB_FIT_WEIGHTED);
-    /* Shoeboxes placed anew by a better model, until the start is forgotten. */
+    /* A better model places shoeboxes again, until the start is forgotten. */
     add_stage(settings, "again", DB_SETTLING_SHAPE, 0, 1, DB_FIT_WEIGHTED);
     add_stage(settings, "final", DB_SETTLING_SHAPE, 0, 1, -1);
 }
 
-/* What a stage of moments refines beside: modes by their bits, and what the detector has to earn. */
+/* Parameters that a stage of moments adds: modes by their bits, and parameters that the detector must earn. */
 enum { MODE_1 = 1, MODE_2 = 2, MODE_3 = 4, DETECTOR = 8 };
 
-/* Moments of spots pull from afar, so that orientation and cell are found first, without wide
- * spots. */
+/* Moments attract the model from far, so orientation and cell come first, without wide spots. */
 static void add_moment_stage(db_fit_settings *settings, const char *name, db_settling subject,
                              double innermost, double blur, unsigned more, int earned) {
     const size_t number = settings->stage_count;
     add_stage(settings, name, subject, innermost, blur, DB_FIT_WEIGHTED);
     if (settings->stage_count == number) return;
     db_fit_stage *const stage = &settings->stages[number];
-    int fresh = 0; /* anything that no stage before refines */
+    int fresh = 0; /* parameters that no earlier stage refines */
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
         const unsigned own = db_mode_of(p->parameter);
@@ -206,9 +205,9 @@ static void add_moment_stage(db_fit_settings *settings, const char *name, db_set
     stage->earned = earned;
 }
 
-/* The same of spots in closed form with free intensities: by the moments of spots, then, if the model
- * is right but for noise, by their pixels. Otherwise the few strongest would decide, and intensities
- * that are free would leave open which part of a bent crystal is its middle. */
+/* Default stages for spots in closed form with free intensities: by the moments of spots, then, if the model is
+ * right apart from noise, by their pixels. Pixels first would give the decision to the few strongest spots, and
+ * free intensities would leave open the middle of a bent crystal. */
 void db_fit_closed_stages(db_fit_settings *settings) {
     settings->stage_count = 0;
     add_moment_stage(settings, "orientation", DB_SETTLING_ORIENTATION, NEAR, 3, 0, 0);
@@ -227,7 +226,7 @@ void db_fit_closed_stages(db_fit_settings *settings) {
 }
 
 void db_fit_default_stages(db_fit_settings *settings) {
-    int groups = 0; /* whose motions moments say nothing of */
+    int groups = 0; /* motions of groups, on which moments do not depend */
     for (size_t i = 0; i < settings->parameter_count; i++)
         groups |= settings->parameters[i].group >= 0;
     if (settings->intensity == DB_FIT_FREE && !groups)
@@ -251,7 +250,7 @@ db_status db_fit_add_intensity_stage(db_context *context, db_fit_settings *setti
         return db_fail(context, DB_ERROR_USAGE,
                        "stages: expected at most %d, since joint intensities add one",
                        DB_FIT_MAX_STAGES - 1);
-    unsigned before = 0; /* stages that are kept whatever they bring */
+    unsigned before = 0; /* stages that are kept in any case */
     for (size_t s = 0; s < last; s++) before |= settings->stages[s].earned ? 0 : 1u << s;
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];

@@ -1,4 +1,4 @@
-/* Contexts for threads of their own that do as another context says. */
+/* Contexts for threads, with the settings of another context. */
 #ifndef DB_FIT_CONFIG_WORKER_CONTEXT_H
 #define DB_FIT_CONFIG_WORKER_CONTEXT_H
 
@@ -9,7 +9,7 @@
 #include <dualbragg/expert/instruction_set.h>
 #include <stdlib.h>
 
-/* *worker may be there on failure, with the message. */
+/* After a failure *worker may exist, with the message. */
 static inline db_status db_worker_context_create(const db_context *model, int threads,
                                                  db_context **worker) {
     DB_TRY(db_context_create(worker));
@@ -18,7 +18,7 @@ static inline db_status db_worker_context_create(const db_context *model, int th
     return db_context_set_device(*worker, db_context_device(model));
 }
 
-/* Contexts of `count` workers with `threads` threads each. The list is to be destroyed, also after a failure. */
+/* Contexts of `count` workers with `threads` threads each. The caller destroys the list, also after a failure. */
 static inline db_status db_worker_contexts_create(db_context *model, int count, int threads,
                                                   db_context ***workers) {
     *workers = calloc((size_t)count, sizeof **workers);

@@ -10,8 +10,7 @@
 #include <string.h>
 #include <yaml.h>
 
-/* Far beyond any configuration, and small enough to stop aliases that refer to themselves or
- * multiply. */
+/* Far beyond any configuration, and small enough to stop aliases that refer to themselves or multiply. */
 enum { DEEPEST = 16, MOST_NODES = 20000, MOST_WRITTEN = 2 * MOST_NODES /* keys, too */ };
 
 typedef struct builder {
@@ -52,7 +51,7 @@ static db_yaml_node *new_node(db_yaml_kind kind, int line, const char *argument)
     return node;
 }
 
-/* Adds an element, which is freed if that fails; key NULL for a list. */
+/* Adds an element, which a failure frees; key NULL for a list. */
 static db_status append_item(db_context *context, db_yaml_node *parent, const char *key, int line,
                              db_yaml_node *item) {
     const size_t count = parent->count + 1;
@@ -169,7 +168,7 @@ static db_status syntax_error(builder *b, const yaml_parser_t *parser) {
                    problem);
 }
 
-/* Takes the one document that the parser's input holds. */
+/* Takes the only document of the parser's input. */
 static db_status take_document(builder *b, yaml_parser_t *parser, db_yaml_node **root) {
     yaml_document_t document;
     if (!yaml_parser_load(parser, &document)) return syntax_error(b, parser);
@@ -193,8 +192,8 @@ static db_status take_document(builder *b, yaml_parser_t *parser, db_yaml_node *
     return status;
 }
 
-/* Goes through a text event by event, and ends where it is nested too deeply or goes on for too long: the
- * parser's time for a token grows with the depth, and for an anchor with the number of anchors. */
+/* Checks a text event by event; ends if it is nested too deeply or too long: the parser's time for a token grows
+ * with depth and with the number of anchors. */
 static db_status look_through(builder *b, yaml_parser_t *parser, db_yaml_node **unused) {
     int depth = 0;
     size_t values = 0;
@@ -213,7 +212,7 @@ static db_status look_through(builder *b, yaml_parser_t *parser, db_yaml_node **
     }
 }
 
-/* A text, and where it stands. */
+/* A text and its name. */
 typedef struct yaml_text {
     const char *text;
     size_t size;
@@ -257,7 +256,7 @@ db_status db_yaml_empty_map(db_context *context, db_yaml_node **root) {
     return parse_text(context, (yaml_text){ "{}", 2, "", NULL }, root);
 }
 
-/* The element of a list that a step of a key path addresses; count if there is none. */
+/* Element of a list that a step of a key path addresses; count if there is none. */
 static size_t list_element(const db_yaml_node *list, const char *step) {
     char *end;
     const unsigned long number = strtoul(step, &end, 10);
