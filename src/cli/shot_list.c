@@ -157,46 +157,9 @@ static db_status store_file(const reading *r, const pair *p, int place, const ch
 }
 
 /* What all shots of a file share, and so no shot has by itself. */
-static int is_shared(const db_setup_field *field) {
-    static const db_setup_field_id shared[] = {
-        DB_FIELD_CONVENTION,
-        DB_FIELD_EXPT_NUMBER,
-        DB_FIELD_EXPT_FRAME,
-        DB_FIELD_DISTANCE,
-        DB_FIELD_CLOSE_DISTANCE,
-        DB_FIELD_PIXEL_SIZE,
-        DB_FIELD_DETECTOR_PIXELS,
-        DB_FIELD_SENSOR_MATERIAL,
-        DB_FIELD_SENSOR_THICKNESS,
-        DB_FIELD_ATTENUATION_DEPTH,
-        DB_FIELD_DETECTOR_ROTATION,
-        DB_FIELD_PANEL_TURN,
-        DB_FIELD_PANEL_SHIFT,
-        DB_FIELD_TWOTHETA,
-        DB_FIELD_PIVOT,
-        DB_FIELD_FAST_AXIS,
-        DB_FIELD_SLOW_AXIS,
-        DB_FIELD_NORMAL,
-        DB_FIELD_BEAM_AXIS,
-        DB_FIELD_POLARIZATION_AXIS,
-        DB_FIELD_SPINDLE_AXIS,
-        DB_FIELD_TWOTHETA_AXIS,
-        DB_FIELD_SPINDLE_TILT,
-        DB_FIELD_SPOTS,
-        DB_FIELD_K_SOL,
-        DB_FIELD_B_SOL,
-        DB_FIELD_MODEL_RESOLUTION,
-        DB_FIELD_ANOMALOUS,
-        DB_FIELD_POINT_PIXEL,
-    };
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if (field == &db_setup_fields[shared[i]]) return 1;
-    return 0;
-}
-
 static db_status take_field(const reading *r, const pair *p, const db_setup_field *field) {
     double number[MOST_VALUES] = { 0 };
-    if (field->count > MOST_VALUES || is_shared(field))
+    if (field->count > MOST_VALUES || field->shared)
         return fail_line(r, "%s: all shots of a file share it; expected a flag of the command line",
                          p->key);
     if (field->kind == DB_FIELD_CHOICE) return store_choice(r, p, field);

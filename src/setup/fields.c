@@ -33,33 +33,35 @@ static const char *const strain_systems[] = { "free",       "uniaxial",   "isotr
 static const char *const no_yes[] = { "no", "yes", NULL };
 
 /* clang-format off */
+/* A row ends with its help, and with SHARED where all shots of a file share the field. */
+#define SHARED .shared = 1
 #define ROW(...) ROW_FROM(0, __VA_ARGS__)
-#define ROW_FROM(least_count, its_name, its_what, its_unit, its_kind, n, member, by, limits, its_open, otherwise, list, text) \
-    { .name = (its_name), .what = (its_what), .unit = (its_unit), .help = (text), .kind = DB_FIELD_##its_kind, \
+#define ROW_FROM(least_count, its_name, its_what, its_unit, its_kind, n, member, by, limits, its_open, otherwise, list, ...) \
+    { .name = (its_name), .what = (its_what), .unit = (its_unit), .kind = DB_FIELD_##its_kind, \
       .count = (n), .fewest = (least_count), .offset = offsetof(db_setup, member), .factor = (by), LIMITS limits, .open = (its_open), \
-      .automatic = (otherwise), .choices = (list) }
+      .automatic = (otherwise), .choices = (list), .help = __VA_ARGS__ }
 #define LIMITS(...) LIMITS_FROM_TO(__VA_ARGS__)
 #define LIMITS_FROM_TO(low, high) .least = (low), .most = (high)
-#define NUMBERS(name, what, unit, n, member, limits, text) \
-    ROW(name, what, unit, NUMBER, n, member, 1, limits, 0, NULL, NULL, text)
-#define OPEN_NUMBERS(name, what, unit, n, member, limits, otherwise, text) \
-    ROW(name, what, unit, NUMBER, n, member, 1, limits, 1, otherwise, NULL, text)
-#define SCALED(name, what, unit, n, member, by, limits, text) \
-    ROW(name, what, unit, NUMBER, n, member, by, limits, 0, NULL, NULL, text)
-#define SPREAD(name, what, unit, n, member, limits, text) \
-    ROW(name, what, unit, NUMBER, n, spread.member, 1, limits, 1, "0", NULL, text)
-#define INTEGERS(name, what, n, member, limits, its_open, otherwise, text) \
-    ROW(name, what, "", INTEGER, n, member, 1, limits, its_open, otherwise, NULL, text)
-#define CHOICE(name, what, member, list, its_open, otherwise, text) \
-    ROW(name, what, "", CHOICE, 1, member, 1, (0, 0), its_open, otherwise, list, text)
+#define NUMBERS(name, what, unit, n, member, limits, ...) \
+    ROW(name, what, unit, NUMBER, n, member, 1, limits, 0, NULL, NULL, __VA_ARGS__)
+#define OPEN_NUMBERS(name, what, unit, n, member, limits, otherwise, ...) \
+    ROW(name, what, unit, NUMBER, n, member, 1, limits, 1, otherwise, NULL, __VA_ARGS__)
+#define SCALED(name, what, unit, n, member, by, limits, ...) \
+    ROW(name, what, unit, NUMBER, n, member, by, limits, 0, NULL, NULL, __VA_ARGS__)
+#define SPREAD(name, what, unit, n, member, limits, ...) \
+    ROW(name, what, unit, NUMBER, n, spread.member, 1, limits, 1, "0", NULL, __VA_ARGS__)
+#define INTEGERS(name, what, n, member, limits, its_open, otherwise, ...) \
+    ROW(name, what, "", INTEGER, n, member, 1, limits, its_open, otherwise, NULL, __VA_ARGS__)
+#define CHOICE(name, what, member, list, its_open, otherwise, ...) \
+    ROW(name, what, "", CHOICE, 1, member, 1, (0, 0), its_open, otherwise, list, __VA_ARGS__)
 
 const db_setup_field db_setup_fields[] = {
     [DB_FIELD_CONVENTION] = CHOICE("convention", "convention", convention, conventions, INT_MIN,
-        NULL, "laboratory frame; mosflm: beam +x, fast axis +z, slow axis -y"),
+        NULL, "laboratory frame; mosflm: beam +x, fast axis +z, slow axis -y", SHARED),
     [DB_FIELD_EXPT_NUMBER] = INTEGERS("expt_number", "number of the experiment", 1, expt_number, (FROM(0)), -1,
-        "the only one, or the one of the image", "which experiment of the list, from 0"),
+        "the only one, or the one of the image", "which experiment of the list, from 0", SHARED),
     [DB_FIELD_EXPT_FRAME] = INTEGERS("expt_frame", "number of the image", 1, expt_frame, (FROM(0)), 0,
-        "the named image, or the first one", "which image of the experiment's scan, as the scan counts them"),
+        "the named image, or the first one", "which image of the experiment's scan, as the scan counts them", SHARED),
     [DB_FIELD_CELL] = ROW_FROM(1, "cell", "unit cell", "A, deg", NUMBER, 6, cell, 1, (POSITIVE), 1, "from the matrix", NULL,
         "a, b, c, alpha, beta, gamma; edges left out equal a, angles left out are 90"),
     [DB_FIELD_MISSET] = NUMBERS("misset", "misset", "degree", 3, misset, (ANY),
@@ -80,7 +82,7 @@ const db_setup_field db_setup_fields[] = {
     [DB_FIELD_B_FACTOR] = NUMBERS("b_factor", "B factor", "A^2", 1, b_factor, (ANY),
         "Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the crystal's intensity"),
     [DB_FIELD_SPOTS] = CHOICE("spots", "spots", spread.spots, spot_models, INT_MIN, NULL,
-        "sampled: sum over mosaic domains, sources and phi steps; closed: closed form for Gaussian spreads, without samples; default: sampled; in fit with free intensities closed"),
+        "sampled: sum over mosaic domains, sources and phi steps; closed: closed form for Gaussian spreads, without samples; default: sampled; in fit with free intensities closed", SHARED),
     [DB_FIELD_SIZE_CORRELATION] = SPREAD("size_correlation", "correlation of the size", "", 3, size_correlation, (-1, 1),
         "spots closed: correlations of the size of blocks, between b and c, c and a, a and b"),
     [DB_FIELD_MOSAIC_RMS] = SPREAD("mosaic_rms", "mosaic spread (rms)", "degree", 1, mosaic_rms, (0, 180),
@@ -118,13 +120,13 @@ const db_setup_field db_setup_fields[] = {
     [DB_FIELD_POINT_SPREAD_CORRELATION] = SPREAD("point_spread_correlation", "correlation of the point spread", "", 1,
         point_spread_correlation, (-1, 1), "of its parts along fast and slow"),
     [DB_FIELD_K_SOL] = NUMBERS("k_sol", "k_sol", "e/A^3", 1, k_sol, (0, 10),
-        "with a model: density of the bulk solvent; 0: none"),
+        "with a model: density of the bulk solvent; 0: none", SHARED),
     [DB_FIELD_B_SOL] = NUMBERS("b_sol", "B_sol", "A^2", 1, b_sol, (0, 10000),
-        "with a model: B factor of the bulk solvent"),
+        "with a model: B factor of the bulk solvent", SHARED),
     [DB_FIELD_MODEL_RESOLUTION] = OPEN_NUMBERS("model_resolution", "resolution of the model", "A", 1, model_resolution,
-        (0.3, 1000), "dmin, else the corners of the detector", "with a model: finest d spacing of calculated structure factors"),
+        (0.3, 1000), "dmin, else the corners of the detector", "with a model: finest d spacing of calculated structure factors", SHARED),
     [DB_FIELD_ANOMALOUS] = CHOICE("anomalous", "anomalous scattering", anomalous, no_yes, INT_MIN, NULL,
-        "with a model: f' and f'' at the wavelength, so that Friedel mates differ"),
+        "with a model: f' and f'' at the wavelength, so that Friedel mates differ", SHARED),
     [DB_FIELD_DEFAULT_F] = NUMBERS("default_F", "default F", "electrons", 1, default_F, (NOT_NEGATIVE),
         "structure factor of every reflection that is not in the list"),
     [DB_FIELD_WAVELENGTH] = NUMBERS("wavelength", "wavelength", "A", 1, wavelength, (POSITIVE), "central wavelength"),
@@ -152,46 +154,46 @@ const db_setup_field db_setup_fields[] = {
     [DB_FIELD_PHI_STEPS] = INTEGERS("phi_steps", "phi steps", 1, phi_steps, (FROM(1)), -1,
         "1, or 2 with a range", "orientations across the oscillation range"),
     [DB_FIELD_SPINDLE_TILT] = NUMBERS("spindle_tilt", "spindle tilt", "degree", 2, spindle_tilt, (ANY),
-        "tilts the spindle axis towards the beam, and out of its plane with the beam"),
+        "tilts the spindle axis towards the beam, and out of its plane with the beam", SHARED),
     [DB_FIELD_DISTANCE] = OPEN_NUMBERS("distance", "detector distance", "mm", 1, distance, (POSITIVE),
-        "100", "from the sample to the detector along the beam"),
+        "100", "from the sample to the detector along the beam", SHARED),
     [DB_FIELD_CLOSE_DISTANCE] = OPEN_NUMBERS("close_distance", "detector close distance", "mm", 1, close_distance, (POSITIVE),
-        "none", "from the sample to the detector along its normal; takes precedence over the distance"),
-    [DB_FIELD_PIXEL_SIZE] = NUMBERS("pixel_size", "pixel size", "mm", 1, pixel_size, (POSITIVE), "edge of the square pixels"),
+        "none", "from the sample to the detector along its normal; takes precedence over the distance", SHARED),
+    [DB_FIELD_PIXEL_SIZE] = NUMBERS("pixel_size", "pixel size", "mm", 1, pixel_size, (POSITIVE), "edge of the square pixels", SHARED),
     [DB_FIELD_DETECTOR_PIXELS] = INTEGERS("detector_pixels", "detector pixels", 2, detector_pixels, (FROM(1)), 0,
-        "from the size", "number of pixels along fast, slow"),
+        "from the size", "number of pixels along fast, slow", SHARED),
     [DB_FIELD_SENSOR_MATERIAL] = CHOICE("sensor_material", "material of the sensor", sensor_material, materials, 0,
-        "none", "material of the sensor, which gives its attenuation depth at the wavelength"),
+        "none", "material of the sensor, which gives its attenuation depth at the wavelength", SHARED),
     [DB_FIELD_SENSOR_THICKNESS] = NUMBERS("sensor_thickness", "sensor thickness", "um", 1, sensor_thickness, (NOT_NEGATIVE),
-        "photons are recorded in the sensor, behind the panels' front, and absorbed on the way; 0: all at the front"),
+        "photons are recorded in the sensor, behind the panels' front, and absorbed on the way; 0: all at the front", SHARED),
     [DB_FIELD_ATTENUATION_DEPTH] = OPEN_NUMBERS("attenuation_depth", "attenuation depth of the sensor", "um", 1,
-        attenuation_depth, (POSITIVE), "of the material, else the thickness", "depth in the sensor at which 1/e of the photons are left"),
+        attenuation_depth, (POSITIVE), "of the material, else the thickness", "depth in the sensor at which 1/e of the photons are left", SHARED),
     [DB_FIELD_SENSOR_LAYERS] = INTEGERS("sensor_layers", "sensor layers", 1, sensor_layers, (1, 10000), 0,
         "2", "layers of the sensor; one layer places spots correctly, more layers also blur them as the sensor does"),
     [DB_FIELD_DETECTOR_ROTATION] = NUMBERS("detector_rotation", "detector rotation", "degree", 3, rotation, (ANY),
-        "turns the detector about x, then y, then z of the laboratory"),
+        "turns the detector about x, then y, then z of the laboratory", SHARED),
     [DB_FIELD_PANEL_TURN] = NUMBERS("panel_turn", "panel turn", "degree", 3, panel_turn, (ANY),
-        "turns each panel about its own fast axis, slow axis and normal, through its centre"),
+        "turns each panel about its own fast axis, slow axis and normal, through its centre", SHARED),
     [DB_FIELD_PANEL_SHIFT] = NUMBERS("panel_shift", "panel shift", "mm", 3, panel_shift, (ANY),
-        "shifts each panel along its own fast axis, slow axis and normal"),
+        "shifts each panel along its own fast axis, slow axis and normal", SHARED),
     [DB_FIELD_TWOTHETA] = NUMBERS("twotheta", "two-theta", "degree", 1, twotheta, (ANY),
-        "turns the detector about the two-theta axis, after the other rotations"),
+        "turns the detector about the two-theta axis, after the other rotations", SHARED),
     [DB_FIELD_PIVOT] = CHOICE("pivot", "pivot", pivot, pivots, -1,
-        "of the convention", "fixed point when the detector turns: the direct beam's spot, or the sample"),
-    [DB_FIELD_FAST_AXIS] = OPEN_NUMBERS("fast_axis", "fast axis", "", 3, fast_axis, (ANY), "of the convention", "fast axis of the detector"),
-    [DB_FIELD_SLOW_AXIS] = OPEN_NUMBERS("slow_axis", "slow axis", "", 3, slow_axis, (ANY), "of the convention", "slow axis of the detector"),
-    [DB_FIELD_NORMAL] = OPEN_NUMBERS("normal", "detector normal", "", 3, normal, (ANY), "of the convention", "normal of the detector, away from the sample"),
-    [DB_FIELD_BEAM_AXIS] = OPEN_NUMBERS("beam_axis", "beam axis", "", 3, beam_axis, (ANY), "of the convention", "direction of photon travel"),
+        "of the convention", "fixed point when the detector turns: the direct beam's spot, or the sample", SHARED),
+    [DB_FIELD_FAST_AXIS] = OPEN_NUMBERS("fast_axis", "fast axis", "", 3, fast_axis, (ANY), "of the convention", "fast axis of the detector", SHARED),
+    [DB_FIELD_SLOW_AXIS] = OPEN_NUMBERS("slow_axis", "slow axis", "", 3, slow_axis, (ANY), "of the convention", "slow axis of the detector", SHARED),
+    [DB_FIELD_NORMAL] = OPEN_NUMBERS("normal", "detector normal", "", 3, normal, (ANY), "of the convention", "normal of the detector, away from the sample", SHARED),
+    [DB_FIELD_BEAM_AXIS] = OPEN_NUMBERS("beam_axis", "beam axis", "", 3, beam_axis, (ANY), "of the convention", "direction of photon travel", SHARED),
     [DB_FIELD_POLARIZATION_AXIS] = OPEN_NUMBERS("polarization_axis", "polarization axis", "", 3, polarization_axis, (ANY),
-        "of the convention", "direction of the E field"),
+        "of the convention", "direction of the E field", SHARED),
     [DB_FIELD_SPINDLE_AXIS] = OPEN_NUMBERS("spindle_axis", "spindle axis", "", 3, spindle_axis, (ANY),
-        "of the convention", "rotation axis of the crystal"),
+        "of the convention", "rotation axis of the crystal", SHARED),
     [DB_FIELD_TWOTHETA_AXIS] = OPEN_NUMBERS("twotheta_axis", "two-theta axis", "", 3, twotheta_axis, (ANY),
-        "of the convention", "rotation axis of the detector"),
+        "of the convention", "rotation axis of the detector", SHARED),
     [DB_FIELD_OVERSAMPLE] = INTEGERS("oversample", "oversample", 1, oversample, (1, DB_MOST_OVERSAMPLE), 0,
         "chosen by the widths of the spots", "sub-pixels along each edge of a pixel"),
     [DB_FIELD_POINT_PIXEL] = CHOICE("point_pixel", "point pixel", point_pixel, no_yes, INT_MIN,
-        NULL, "solid angle 1/R^2 without obliquity"),
+        NULL, "solid angle 1/R^2 without obliquity", SHARED),
     [DB_FIELD_WATER_SIZE] = NUMBERS("water_size", "water size", "um", 1, water_size, (NOT_NEGATIVE),
         "adds the scattering of a cube of water of this edge"),
     [DB_FIELD_BEAM_CENTRE_PX] = OPEN_NUMBERS("beam_centre_px", "beam centre (pixels)", "pixels", 2, beam_centre_px, (ANY),

@@ -97,7 +97,9 @@ bad() {
 bad "misset: expected 3 numbers, found 2" "misset=[1, 2]"
 bad "misset: expected 3 numbers, found '\[1, 2, 3, 4\]'" "misset=[1, 2, 3, 4]"
 bad "a bracket or quote stays open in 'misset=" "misset=[1, 2, 3"
-bad "distance: all shots" "distance=3"
+for shared in distance=3 k_sol=0.3 spots=closed anomalous=yes point_pixel=1 expt_frame=1 pixel_size=0.1 spindle_tilt=[0,0]; do
+    bad "${shared%%=*}: all shots" "$shared"
+done
 bad "nonsense is no key" "a.cbf nonsense=3"
 bad "seed: expected a whole number" "seed=0"
 bad "expected KEY=VALUE, found 'b'" "a b"
