@@ -38,7 +38,7 @@ typedef struct db_setup_field {
     /** meaning of an open value, such as "automatic"; NULL: it has a default value */
     const char *automatic;
     const char *const *choices; /**< NULL-terminated; NULL */
-    int shared; /**< 1: shots of one file cannot differ in it */
+    int shared;                 /**< 1: shots of one file cannot differ in it */
 } db_setup_field;
 
 /** Fields by identifier. */
