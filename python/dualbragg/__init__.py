@@ -15,7 +15,6 @@ library's message: a subclass of dualbragg.Error.
 from ._library import features, threads, version
 from .amplitudes import Amplitudes
 from .batch import Batch
-from .curves import SiteCurves, refine_site_curves
 from .errors import (CancelledError, DeviceError, Error, FileError, InputError, OutOfMemoryError,
                      UnsupportedError, UsageError)
 from .experiment import Experiment
@@ -33,8 +32,8 @@ from .training import RandomShots, noise
 __version__ = version()
 __all__ = ["Amplitudes", "Batch", "CancelledError", "DeviceError", "Error", "Experiment", "Field",
            "FileError", "FitResult", "InputError", "MeasuredImage", "Orientation",
-           "OutOfMemoryError", "Panel", "Parameter", "Plan", "RandomShots", "Shot", "SiteCurves", "UnsupportedError",
+           "OutOfMemoryError", "Panel", "Parameter", "Plan", "RandomShots", "Shot", "UnsupportedError",
            "UsageError", "Vector", "features", "fields", "find_lattices", "find_orientation",
            "fit", "load", "noise", "parameters", "plot_correlations", "plot_residuals",
            "plot_spots", "predict", "random_rotation",
-           "refine_site_curves", "remove_checkpoint", "threads", "to_pandas", "to_xarray", "version"]
+           "remove_checkpoint", "threads", "to_pandas", "to_xarray", "version"]

@@ -1,4 +1,4 @@
-"""Curves of f' and f'' from stills: the truth comes back, as far as the errors say."""
+"""Curves of f' and f'' of sites in plans and renderers."""
 
 import pickle
 import tempfile
@@ -36,35 +36,26 @@ def scenes(count, tmp):
 
 
 class Curves(unittest.TestCase):
-    def test_curves_come_back_with_their_errors(self):
-        chance = numpy.random.default_rng(5)
+    def test_normal_equations_are_products_of_images(self):
+        """A spot has slopes by the points of curves that are next to its energy alone."""
         with tempfile.TemporaryDirectory() as folder:
-            experiments = scenes(8, folder)
-        background, images = 3.0, []
-        for e in experiments:
-            images.append(chance.poisson(dualbragg.Plan(e, precision="double").forward() + background))
-            for name, curve in TRUTH.items():
-                e.set_site_curve(name, numpy.stack([GRID, numpy.full(4, -5.0), numpy.full(4, 2.0)], 1))
-        found = dualbragg.refine_site_curves(experiments, images, background=background)
-        self.assertTrue(found.settled)
-        self.assertAlmostEqual(found.chi2 / found.pixels, 1, delta=0.03)
-        pulls = numpy.concatenate([((found.curves[k][:, 1:] - TRUTH[k][:, 1:]) / found.errors[k]).ravel() for k in TRUTH])
-        self.assertTrue((abs(pulls) < 4).all(), pulls)
-        self.assertTrue(0.6 < numpy.sqrt((pulls ** 2).mean()) < 1.5, pulls)
-        self.assertLess(max(e[1:-1].max() for e in found.errors.values()), 0.6)  # away from the start
-        numpy.testing.assert_allclose(numpy.sqrt(numpy.diagonal(found.covariance))[:4], found.errors["a"][:, 0])
-        smooth = dualbragg.refine_site_curves(experiments, images, background=background, smoothness=1e9)
-        for curve in smooth.curves.values():
-            bend = numpy.diff(numpy.diff(curve[:, 1:], axis=0) / numpy.diff(GRID)[:, None], axis=0)
-            self.assertLess(abs(bend).max(), 0.01)
-        broken, mask = [image.astype(float) for image in images], numpy.ones((60, 60))
-        mask[20:30] = 0
-        for image in broken:
-            image[20:30] = numpy.nan
-        part = dualbragg.refine_site_curves(experiments, broken, background=background, masks=[mask] * 8)
-        self.assertEqual(part.pixels, 8 * 50 * 60)
-        self.assertAlmostEqual(part.chi2 / part.pixels, 1, delta=0.03)
-        self.assertTrue(all(numpy.isnan(image[20:30]).all() for image in broken))  # they are the caller's
+            e, = scenes(1, folder)
+        names = ["misset_x", "cell_a", "scale"] + [f"{c}:{k}:{i}" for k in (0, 1) for c in ("fp", "fdp") for i in range(4)]
+        boxes = [(0, slice(y, y + 6), slice(x, x + 6)) for y in range(0, 54, 6) for x in range(0, 54, 6)]  # few spots each
+        plan = dualbragg.Plan(e, names, dtype=float, precision="double", regions=boxes)
+        image, slopes = plan.gradient()
+        slopes = slopes.reshape(len(names), -1)
+        data = numpy.random.default_rng(7).poisson(image).astype(float)
+        weight = 1 / (1 + image)
+        chi2, gradient, curvature = plan.normal(data, weight)
+        residual = (image - data).ravel()
+        self.assertAlmostEqual(chi2 / (weight.ravel() @ residual ** 2), 1, delta=1e-9)
+        length = numpy.sqrt((slopes ** 2 * weight.ravel()).sum(1))
+        self.assertTrue((length > 0).all())
+        numpy.testing.assert_allclose(curvature / numpy.outer(length, length),
+                                      (slopes * weight.ravel()) @ slopes.T / numpy.outer(length, length), atol=1e-9)
+        numpy.testing.assert_allclose(gradient / length / chi2 ** 0.5, slopes @ (weight.ravel() * residual) / length / chi2 ** 0.5,
+                                      atol=1e-9)
 
     def test_renderers_move_curves_of_each_shot(self):
         """Images of a batch have one list of structure factors."""
@@ -103,30 +94,6 @@ class Curves(unittest.TestCase):
             Rendering([e, other], ["cell_a"], numpy.float64, None, options)
         with self.assertRaisesRegex(dualbragg.UnsupportedError, "Amplitudes: .*by single amplitudes"):
             dualbragg.Amplitudes(e, [[1, 2, 3]])
-
-    def test_what_is_wrong_is_told(self):
-        plain = dualbragg.Experiment(cell=(40, 44, 30), default_F=10, wavelength=1.1, distance=45, spots="closed",
-                                     mosaic_rms=0.25, detector_pixels=(60, 60), pixel_size=0.9)
-        image = numpy.ones((60, 60))
-        for wrong, message in ((([plain], [image]), "do not depend on the photon energy"), (([plain], []), "expected an image"),
-                               (([], []), "expected an image")):
-            with self.assertRaisesRegex(dualbragg.UsageError, message):
-                dualbragg.refine_site_curves(*wrong)
-        hkl = numpy.array([(1, 0, 0), (-1, 0, 0)])
-        sites = plain.copy()
-        sites.set_site_kinds(hkl, numpy.ones((2, 3)), TRUTH)
-        other = plain.copy()
-        other.set_site_kinds(hkl, numpy.ones((2, 3)), {"a": TRUTH["a"] + [[1, 0, 0]], "b": TRUTH["b"]})
-        with self.assertRaisesRegex(dualbragg.UsageError, "still 1: expected the kinds of sites and energies of the first"):
-            dualbragg.refine_site_curves([sites, other], [image, image])
-        with self.assertRaisesRegex(dualbragg.UsageError, "still 0: expected an image .and mask. of .60, 60., found .60, 59."):
-            dualbragg.refine_site_curves([sites], [image[:, 1:]])
-        with self.assertRaisesRegex(dualbragg.InputError, "still 0: expected finite counts"):
-            dualbragg.refine_site_curves([sites], [image * numpy.nan])
-        with self.assertRaisesRegex(dualbragg.UsageError, "smoothness of at least 0"):
-            dualbragg.refine_site_curves([sites], [image], smoothness=-1)
-        with self.assertRaisesRegex(dualbragg.UsageError, "background: expected photons"):
-            dualbragg.refine_site_curves([sites], [image], background=-1)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ static void order_parameters(const db_plan_parameters *p, size_t *position, db_k
         end[kind] = place;
     }
     if (is_closed(p)) {
-        job->spots.parameters = end[DB_WANTED_LATTICE];
+        job->spots.parameters = job->spots.each = end[DB_WANTED_LATTICE];
         return;
     }
     job->lattice_wanted = end[DB_WANTED_LATTICE];
@@ -262,6 +262,10 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
     job->source_slope_float = slopes->source_float;
     job->site_curve_slope = slopes->site_curve;
     job->contraction = slopes->contraction;
+    if (is_closed(p)) {
+        job->spots.each = db_spot_passes_list(&slopes->passes, job->spots.parameters);
+        job->spots.which = job->spots.each < job->spots.parameters ? slopes->passes.which : NULL;
+    }
     job->spots.pass = slopes->passes.pass;
     job->spots.passes = slopes->passes.count;
     job->spots.dual = slopes->passes.dual;

@@ -98,8 +98,9 @@ static db_status combine_spots(db_plan *plan, db_kernel_job *job, void **made) {
     if (!*made) return db_fail_memory(plan->context, "slopes of spots along a direction");
     for (size_t s = 0; s < spots->count; s++) {
         double sum[DB_SPOT_COLUMNS_MOVING] = { 0 };
-        for (size_t k = 0; k < spots->parameters; k++) {
-            const size_t from = (s * spots->parameters + k) * columns;
+        for (size_t i = 0; i < spots->each; i++) {
+            const uint16_t *const which = spot_parameters(spots, s);
+            const size_t k = which ? which[i] : i, from = (s * spots->each + i) * columns;
             for (size_t c = 0; c < columns && direction[k] != 0; c++)
                 sum[c] += direction[k] * spot_slope(spots, from + c);
         }
@@ -109,7 +110,8 @@ static db_status combine_spots(db_plan *plan, db_kernel_job *job, void **made) {
             else
                 ((float *)*made)[s * columns + c] = (float)sum[c];
     }
-    spots->parameters = 1;
+    spots->parameters = spots->each = 1;
+    spots->which = NULL;
     if (spots->slope_double)
         spots->slope_double = *made;
     else

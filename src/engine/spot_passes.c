@@ -4,6 +4,8 @@
 #include "base/context_internal.h"
 #include "model/site_kinds.h"
 
+#include <dualbragg/expert/site_curves.h>
+
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -22,13 +24,19 @@ db_status db_spot_passes_create(db_context *context, const db_plan_parameters *p
                                                 2 * (size_t)db_site_count(&e->structure_factors)));
     passes->pass = calloc(most, sizeof *passes->pass);
     passes->dual = malloc(most * passes->length * sizeof *passes->dual);
-    if (passes->pass && passes->dual) return DB_OK;
+    passes->sources = e->beam.source_count;
+    passes->places = p->count;
+    passes->moves = calloc(passes->sources * p->count + 1, sizeof *passes->moves);
+    passes->which = calloc(passes->sources * p->count + 1, sizeof *passes->which);
+    if (passes->pass && passes->dual && passes->moves && passes->which) return DB_OK;
     return db_fail_memory(context, "the slopes of spots");
 }
 
 void db_spot_passes_clear(db_spot_passes *passes) {
     free(passes->pass);
     free(passes->dual);
+    free(passes->moves);
+    free(passes->which);
 }
 
 /* Numbers of the interface, a direction of the pass: its values, or slope number `slope`. */
@@ -64,6 +72,37 @@ static void begin_pass(db_spot_passes *passes, const db_experiment *e, const db_
     copy_interface(z, e, -1, 0, dual);
 }
 
+/* A point of a curve moves spots of sources next to it alone, anything else all spots. */
+static void note_moves(const db_spot_passes *passes, const db_plan_parameters *p,
+                       const db_dual_interface *z, size_t k, size_t place, int slope) {
+    const size_t curves = 2 * (size_t)db_site_count(&p->experiment->structure_factors);
+    int kind, second;
+    size_t point;
+    const int of_curve = db_parameter_is_site_curve(p->list[k], &kind, &second, &point);
+    for (size_t j = 0; j < passes->sources; j++) {
+        unsigned char *const moves = &passes->moves[j * passes->places + place];
+        *moves = 1;
+        if (of_curve)
+            *moves = z->site_curve[j * curves + (size_t)(2 * kind + second)].d[slope] != 0;
+    }
+}
+
+size_t db_spot_passes_list(db_spot_passes *passes, size_t parameters) {
+    size_t each = 0;
+    for (size_t j = 0; j < passes->sources; j++) {
+        size_t count = 0;
+        for (size_t k = 0; k < parameters; k++) count += passes->moves[j * passes->places + k];
+        each = count > each ? count : each;
+    }
+    for (size_t j = 0; j < passes->sources; j++) {
+        uint16_t *to = passes->which + j * each;
+        for (int moves = 1; moves >= 0; moves--)
+            for (size_t k = 0; k < parameters && to < passes->which + (j + 1) * each; k++)
+                if (passes->moves[j * passes->places + k] == moves) *to++ = (uint16_t)k;
+    }
+    return each;
+}
+
 void db_spot_passes_add(db_spot_passes *passes, const db_plan_parameters *p,
                         const db_dual_interface *z, size_t k, size_t place, int slope, int begin) {
     db_spot_pass *pass = passes->count ? &passes->pass[passes->count - 1] : NULL;
@@ -72,6 +111,7 @@ void db_spot_passes_add(db_spot_passes *passes, const db_plan_parameters *p,
         pass = &passes->pass[passes->count - 1];
     }
     const int own = pass->place[0] < 0 ? 0 : 1;
+    note_moves(passes, p, z, k, place, slope);
     pass->place[own] = (int32_t)place;
     pass->is_amplitude[own] =
         (db_parameter_moves(p->experiment, p->list[k]) & DB_MOVES_AMPLITUDE) != 0;

@@ -10,7 +10,10 @@
 typedef struct db_spot_passes {
     db_spot_pass *pass;
     double *dual;
-    size_t count, length; /* length: of a pass's numbers */
+    size_t count, length;   /* length: of a pass's numbers */
+    size_t sources, places; /* places: parameters that may move spots */
+    unsigned char *moves;   /* [sources][places]: 1: the parameter moves the source's spots */
+    uint16_t *which;        /* [sources][each]: see db_spot_passes_list */
 } db_spot_passes;
 
 db_status db_spot_passes_create(db_context *context, const db_plan_parameters *parameters,
@@ -21,5 +24,9 @@ void db_spot_passes_clear(db_spot_passes *passes);
  * `begin` is 1, to a new one. z: with the parameter's slope number `slope`. */
 void db_spot_passes_add(db_spot_passes *passes, const db_plan_parameters *parameters,
                         const db_dual_interface *z, size_t k, size_t place, int slope, int begin);
+
+/* Lists, for each source, the parameters of all passes that move its spots, equally many for all sources: others
+ * fill up. parameters: in all passes. Returns how many. */
+size_t db_spot_passes_list(db_spot_passes *passes, size_t parameters);
 
 #endif

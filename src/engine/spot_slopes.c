@@ -42,7 +42,7 @@ db_status db_spots_fill_slopes(db_plan *plan) {
     if (job->slope_double || job->slope_float) return DB_OK;
     const size_t length = job->moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS;
     const long blocks = (long)((job->count + DB_SPOT_SLOPES_BLOCK - 1) / DB_SPOT_SLOPES_BLOCK);
-    void *const slope = db_spots_slope_room(plan, job->count * job->parameters * length);
+    void *const slope = db_spots_slope_room(plan, job->count * job->each * length);
     if (!slope) return db_fail_memory(plan->context, "the slopes of spots");
     const int mixed = plan->precision == DB_PRECISION_MIXED;
     const slope_room to = { mixed ? NULL : slope, mixed ? slope : NULL };

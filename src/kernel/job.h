@@ -169,7 +169,11 @@ typedef struct db_kernel_spots {
     size_t most;              /* of a region */
     size_t parameters;        /* the first so many of the job's parameters move spots */
     const double *step; /* normal equations: a typical step of each parameter, a power of two */
-    /* [count][parameters][columns]: slopes, those of moving spots with more columns; of a plan on a
+    /* [sources][each]: the parameters that a spot of the source has slopes by: of the points of curves
+     * only those next to its energy; NULL: all of them, in their order. Not of a device's */
+    const uint16_t *which;
+    size_t each;
+    /* [count][each][columns]: slopes, those of moving spots with more columns; of a plan on a
      * device NULL, which makes them itself, laid out for its threads (cuda/spot_slopes.cu) */
     const double *slope_double;
     const float *slope_float;
@@ -296,6 +300,11 @@ static inline size_t db_normal_index(size_t row, size_t column) {
 static inline size_t db_normal_size(size_t images) {
     const size_t blocks = (images + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK;
     return db_normal_index(blocks * DB_NORMAL_BLOCK, 0);
+}
+
+/* The parameters that a spot has slopes by; NULL: all that move spots. */
+static inline const uint16_t *spot_parameters(const db_kernel_spots *spots, size_t number) {
+    return spots->which ? spots->which + spots->spot[number].source * spots->each : NULL;
 }
 
 /* Room that the kernels of spots in closed form need: numbers and groups of a tile's spots, a fixed

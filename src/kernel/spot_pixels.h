@@ -36,13 +36,15 @@ typedef struct {
 AD_INLINE void spot_slopes(spot_motion motion, const db_kernel_spots *spots, size_t number,
                            const fine *column, fine *slope) {
     enum { REST = DB_SPOT_COLUMNS, MOVE = DB_SPOT_COLUMNS_MOVING };
-    const size_t count = spots->parameters, length = motion == SPOTS_MOVE ? MOVE : REST;
+    const size_t count = spots->each, length = motion == SPOTS_MOVE ? MOVE : REST;
+    const uint16_t *const which = spot_parameters(spots, number);
     const SHAPE_REAL *c = spots->FINE(slope) + number * count * length;
     for (size_t k = 0; k < count; k++, c += length) {
-        fine sum = slope[k];
+        fine *const to = slope + (which ? which[k] : k);
+        fine sum = *to;
 #pragma GCC unroll 14
         for (size_t i = 0; i < length; i++) sum = f_fma(f_set(c[i]), column[i], sum);
-        slope[k] = sum;
+        *to = sum;
     }
 }
 #endif
@@ -93,14 +95,16 @@ static size_t place_in_list(const db_kernel_spots *spots, size_t region, uint32_
 static __attribute__((noinline)) void add_adjoint(spot_motion motion, const db_kernel_job *job,
                                                   size_t region, uint32_t number,
                                                   const fine *adjoint, double *gradient) {
-    const size_t count = job->spots.parameters,
+    const size_t count = job->spots.each,
                  length = motion == SPOTS_MOVE ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS;
+    const uint16_t *const which = spot_parameters(&job->spots, number);
     const SHAPE_REAL *slope = job->spots.FINE(slope) + number * count * length;
     double sum[DB_SPOT_COLUMNS_MOVING];
     for (size_t e = 0; e < length; e++) sum[e] = sum_of_lanes(adjoint[e]);
     if (job->spots.by_amplitude)
         job->spots.by_amplitude[place_in_list(&job->spots, region, number)] += sum[0];
-    for (size_t k = 0; k < count; k++, slope += length) {
+    for (size_t i = 0; i < count; i++, slope += length) {
+        const size_t k = which ? which[i] : i;
         double by_k = 0;
         for (size_t e = 0; e < length; e++) by_k += (double)slope[e] * sum[e];
         gradient[k] += job->scale * job->spots.step[k] * by_k;

@@ -216,11 +216,14 @@ static __attribute__((noinline)) void add_whole(spot_products *p) {
 /* A spot's coefficients, transposed. */
 static void fill_coefficient(const db_kernel_job *job, const spot_products *p, uint32_t number,
                              product_half coefficient) {
-    const SHAPE_REAL *slope = job->spots.FINE(slope) + number * p->moving * DB_SPOT_COLUMNS;
-    for (size_t k = 0; k < p->moving; k++, slope += DB_SPOT_COLUMNS)
-        for (int c = 0; c < DB_SPOT_COLUMNS; c++) coefficient[c][k] = (double)slope[c];
-    for (size_t k = p->moving; k < p->padded; k++)
+    const size_t each = job->spots.each;
+    const uint16_t *const which = spot_parameters(&job->spots, number);
+    const SHAPE_REAL *slope = job->spots.FINE(slope) + number * each * DB_SPOT_COLUMNS;
+    for (size_t k = which ? 0 : each; k < p->padded; k++)
         for (int c = 0; c < DB_SPOT_COLUMNS; c++) coefficient[c][k] = 0;
+    for (size_t i = 0; i < each; i++, slope += DB_SPOT_COLUMNS)
+        for (int c = 0; c < DB_SPOT_COLUMNS; c++)
+            coefficient[c][which ? which[i] : i] = (double)slope[c];
 }
 
 /* Columns of two spots in the groups where both count in a pixel; b NULL: and rows of pixels.
@@ -319,9 +322,9 @@ static int products_take(const db_kernel_job *job, spot_products *p, const uint3
         int slot = 0;
         while (slot < p->spots && p->spot[slot].number != number[i]) slot++;
         if (slot == p->spots) {
-            const char *slope =
-                (const char *)(job->spots.FINE(slope) + number[i] * p->moving * DB_SPOT_COLUMNS);
-            for (size_t at = 0; at < p->moving * DB_SPOT_COLUMNS * sizeof(SHAPE_REAL); at += 64)
+            const size_t length = job->spots.each * DB_SPOT_COLUMNS;
+            const char *slope = (const char *)(job->spots.FINE(slope) + number[i] * length);
+            for (size_t at = 0; at < length * sizeof(SHAPE_REAL); at += 64)
                 __builtin_prefetch(slope + at);
             p->spot[slot].number = number[i];
             p->spot[slot].groups = 0;

@@ -177,8 +177,8 @@ static void store_columns(const spot_block *b, const spot_vector *vector, size_t
     double value[DB_SPOT_COLUMNS_MOVING][LANES];
     for (int c = 0; c < length; c++) l_store(value[c], column[c]);
     for (int j = 0; j < vector->count; j++) {
-        const size_t at = ((b->first + (size_t)vector->number[j]) * b->spots->parameters + place) *
-                          (size_t)length;
+        const size_t at =
+            ((b->first + (size_t)vector->number[j]) * b->spots->each + place) * (size_t)length;
         for (int c = 0; c < length; c++)
             if (b->slope_double)
                 b->slope_double[at + (size_t)c] = value[c][j];
@@ -187,8 +187,25 @@ static void store_columns(const spot_block *b, const spot_vector *vector, size_t
     }
 }
 
+/* Where a source's spots have the slopes by the parameters of a pass; -1: they have none. Returns whether
+ * they have any. */
+static int slope_places(const spot_block *b, const db_spot_pass *pass, size_t source,
+                        int place[DIRS]) {
+    const size_t each = b->spots->each;
+    const uint16_t *const which = b->spots->which ? b->spots->which + source * each : NULL;
+    int any = 0;
+    for (int k = 0; k < DIRS; k++) {
+        place[k] = which ? -1 : pass->place[k];
+        for (size_t i = 0; which && i < each; i++)
+            if (which[i] == pass->place[k]) place[k] = (int)i;
+        any |= place[k] >= 0;
+    }
+    return any;
+}
+
 static void fill_vector(const spot_block *b, const db_spot_pass *pass, const interface_values *z,
-                        const db_spot_name *kind, const spot_vector *vector) {
+                        const db_spot_name *kind, const int place[DIRS],
+                        const spot_vector *vector) {
     const int moving = b->spots->moving;
     const db_spot_name name = { .tail = kind->tail, .passage = { .moves = kind->passage.moves } };
     const spot_node node = node_of(b, z, vector);
@@ -197,12 +214,12 @@ static void fill_vector(const spot_block *b, const db_spot_pass *pass, const int
     lane inside[3], column[DB_SPOT_COLUMNS_MOVING];
     for (int c = 0; c < 3; c++) inside[c] = gathered(b->value[INSIDE + c], vector);
     for (int k = 0; k < DIRS; k++) {
-        if (pass->place[k] < 0) continue;
+        if (place[k] < 0) continue;
         if (moving)
             spot_move_coefficients(&s, k, column);
         else
             spot_rest_coefficients(&s, inside, k, column);
-        store_columns(b, vector, (size_t)pass->place[k],
+        store_columns(b, vector, (size_t)place[k],
                       moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS, column);
     }
 }
@@ -215,9 +232,13 @@ static void fill_pass(const spot_block *b, int count, size_t number) {
     interface_values z = { .panel = &panel, .source = &source, .site_curve = curve };
     const db_spot_name *kind = NULL;
     const double *const panels = start_pass(b, number, &z);
+    int place[DIRS], any = 0;
     for (int i = 0; i < count;) {
         const db_spot_name *name = &b->entry[b->order[i]].name;
-        if (!kind || !same_kind(kind, name)) start_kind(b, panels, name, &z);
+        if (!kind || !same_kind(kind, name)) {
+            any = slope_places(b, pass, name->source, place);
+            start_kind(b, panels, name, &z);
+        }
         kind = name;
         spot_vector vector = { .count = 0 };
         for (int j = 0; j < LANES; j++) {
@@ -227,7 +248,7 @@ static void fill_pass(const spot_block *b, int count, size_t number) {
                 vector.number[j] = vector.number[vector.count - 1];
             }
         }
-        fill_vector(b, pass, &z, kind, &vector);
+        if (any) fill_vector(b, pass, &z, kind, place, &vector);
     }
 }
 
