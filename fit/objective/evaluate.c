@@ -16,24 +16,23 @@ static db_status solve(db_objective *objective) {
                : db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 1, DB_BOXES_NO_SUMS);
 }
 
-/* The other losses' iterations start where chi2 with weights from the data is least: one step from
- * anywhere. */
+/* First solution: the other losses' iterations start at the least chi2 with weights from the data, which takes one
+ * step from anywhere. */
 static db_status solve_first(db_objective *objective) {
     const db_loss_target target = objective->loss_of.target;
     if (!objective->work->fresh) return DB_OK;
     objective->work->fresh = 0;
-    if (target == DB_LOSS_WEIGHTED) return DB_OK; /* needs no start */
+    if (target == DB_LOSS_WEIGHTED) return DB_OK; /* it needs no start */
     objective->loss_of.target = DB_LOSS_WEIGHTED;
     const db_status status = solve(objective);
     objective->loss_of.target = target;
     return status;
 }
 
-/* Adds a block's sums to the sums of all. J, if blocks share it, is the unknown after the variables.
- */
+/* Adds a block's sums to the sums of all. A shared J is the unknown after the variables. */
 static void add_block(db_objective *objective, size_t b, db_objective_depth depth) {
     const size_t count = objective->variables.count, rows = count + 1;
-    const int given = objective->rule == DB_INTENSITY_GIVEN; /* pulls are the reflections' */
+    const int given = objective->rule == DB_INTENSITY_GIVEN; /* pulls belong to the reflections */
     size_t list[DB_BLOCK_MOST + 1];
     const size_t n = db_objective_block_variables(objective, b, list), all = n + DB_LINEAR;
     const double *const gradient = db_objective_block_gradient(objective, b);
@@ -53,8 +52,7 @@ static void add_block(db_objective *objective, size_t b, db_objective_depth dept
     }
 }
 
-/* How much single blocks pull, each in its own direction. A shared J passes what of its pull goes
- * with the variables on to them. */
+/* Scatter of single blocks' pulls. A shared J passes the part of its pull that goes with the variables on to them. */
 static void scatter_blocks(db_objective *objective) {
     const size_t n = objective->variables.count, rows = n + 1;
     const double *const pulls = objective->work->pulls;
@@ -91,7 +89,7 @@ static void add_up(db_objective *objective, db_objective_depth depth) {
             objective->normal[k * n + l] = objective->normal[l * n + k] = totals[k * rows + l];
 }
 
-/* Slope of a rendered parameter by the sharp one. */
+/* Slope of a rendered (blurred) parameter by the sharp one. */
 static double blur_slope(const db_objective *objective, db_parameter p) {
     if (db_facts_of(p)->kind != DB_KIND_CELLS) return 1;
     return db_parameter_get(&objective->experiment, p) > objective->blur ? 1 / objective->blur : 0;
@@ -102,7 +100,7 @@ static db_status place(db_objective *objective, const double *values) {
     const db_variables *const variables = &objective->variables;
     db_variables_set(variables, values, &objective->experiment);
     db_variables_set(variables, values, &work->rendered);
-    if (!db_spread_is_possible(&work->rendered)) /* closer than db_plan_update looks */
+    if (!db_spread_is_possible(&work->rendered)) /* closer than the check of db_plan_update */
         return db_fail(objective->context, DB_ERROR_INPUT,
                        "spreads of spots: a variance is negative along some axis");
     db_variables_place(variables, values, &objective->placement);
@@ -118,7 +116,7 @@ static db_status place(db_objective *objective, const double *values) {
     return db_plan_update(work->plan, &work->rendered);
 }
 
-/* Plan and image stay where only data, weights or ridge have changed. */
+/* Moves plan and image to values; they stay if only data, weights or ridge have changed. */
 static db_status move_to(db_objective *objective, const double *values) {
     struct db_objective_work *const work = objective->work;
     const size_t count = objective->variables.count;
@@ -142,7 +140,7 @@ static db_boxes_sums sums_for(db_objective_depth depth) {
                                             : DB_BOXES_NORMAL;
 }
 
-/* Nothing has derivatives where nothing is refined. */
+/* Depth without derivatives if nothing is refined. */
 static db_objective_depth possible(const db_objective *objective, db_objective_depth depth) {
     return objective->variables.count ? depth : DB_OBJECTIVE_LOSS;
 }
@@ -168,8 +166,8 @@ db_status db_objective_solve(db_objective *objective) {
     return DB_OK;
 }
 
-/* Image, coefficients and sums: in one round if the best coefficients of blocks do not depend on each other, and
- * has a start. */
+/* Image, coefficients and sums: in one round if the best coefficients of blocks do not depend on each other and
+ * have a start. */
 static db_status run(db_objective *objective, db_objective_depth depth) {
     const int shared = objective->rule == DB_INTENSITY_SHARED;
     const int fresh = objective->work->fresh && objective->loss_of.target != DB_LOSS_WEIGHTED;

@@ -8,9 +8,9 @@
 db_status db_objective_evaluate(db_objective *objective, const double *values,
                                 db_objective_depth depth);
 
-/* The two parts of an evaluation of the loss alone: the image, and the coefficients of its blocks,
- * which may be found again for the same image after weights have changed. An evaluation at the same
- * values, as deep as was said here, finds its image done. */
+/* Two parts of an evaluation of the loss alone: the image, and the coefficients of its blocks, which may be found
+ * again for the same image after weights have changed. A later evaluation at the same values, up to this depth,
+ * uses the image. */
 db_status db_objective_render(db_objective *objective, const double *values,
                               db_objective_depth depth);
 db_status db_objective_solve(db_objective *objective);

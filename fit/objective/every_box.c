@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Groups of panels stand where an objective puts them. */
+/* Moves groups of panels to their places in an objective. */
 static db_status place_panels(db_context *context, const db_fit_settings *settings,
                               db_detector *detector) {
     db_panel_placement placement;
@@ -20,7 +20,7 @@ static db_status place_panels(db_context *context, const db_fit_settings *settin
     return status;
 }
 
-/* A plan of the boxes, of unit intensities. */
+/* A plan of the boxes with unit intensities. */
 static db_status make_plan(db_context *context, const db_experiment *experiment,
                            const db_fit_settings *settings, db_every_box *all) {
     const db_fit_blocks *const blocks = &all->taken.blocks;
@@ -63,7 +63,7 @@ static void fill_rules(const db_fit_settings *settings, const db_shoeboxes *boxe
                                  .solved = { 1, terms > 0, terms > 1, terms > 1 } };
 }
 
-/* Reflections in the order of the boxes. */
+/* Takes reflections in the order of the boxes. */
 static void take_results(const db_box_measured *measured, db_every_box *all) {
     const db_shoeboxes *const boxes = &all->taken.boxes;
     for (size_t b = 0; b < boxes->count; b++) {
@@ -77,7 +77,7 @@ static void take_results(const db_box_measured *measured, db_every_box *all) {
     if (all->reflection) db_intensities_share(all->reflection, all->reflection_count);
 }
 
-/* light, rule, measured: room for one of each box */
+/* light, rule, measured: room for one of each box. */
 static db_status measure_all_boxes(db_context *context, const db_fit_data *data, double *light,
                                    db_box_rule *rule, db_box_measured *measured,
                                    db_every_box *all) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a box misses more than noise is taken for noise of its own. */
+/* Misfit of a box beyond noise counts as noise of its own. */
 int db_intensity_of(const db_box_measured *m, const db_reflection *r, const db_region *region,
                     db_fit_reflection *spot) {
     if (!m->has_light) return 0;
@@ -51,7 +51,7 @@ void db_intensities_share(db_fit_reflection *list, size_t count) {
     }
 }
 
-/* The intensity that all blocks share. */
+/* Sums for the intensity that all blocks share. */
 
 static db_status sum_blocks(db_objective *o, double *value) {
     *value = 0;
@@ -60,7 +60,7 @@ static db_status sum_blocks(db_objective *o, double *value) {
     return DB_OK;
 }
 
-/* A step of the intensity, not below 0, and all planes; returns the decrease that it promises. */
+/* A step of the intensity, not below 0, and of all planes; returns the promised decrease. */
 static double step_blocks(db_objective *o) {
     const double intensity = o->solution[0].linear[0];
     double gradient = 0, curvature = 0, promise = 0;
@@ -93,7 +93,7 @@ db_status db_objective_solve_common(db_objective *o) {
     double before = INFINITY, value;
     for (int pass = 0; pass < PASSES && o->blocks.count; pass++) {
         DB_TRY(sum_blocks(o, &value));
-        if (value > before + 1e-9 * fabs(before)) { /* too far: halfway back */
+        if (value > before + 1e-9 * fabs(before)) { /* too far: go halfway back */
             step_back(o);
             continue;
         }
@@ -101,11 +101,11 @@ db_status db_objective_solve_common(db_objective *o) {
         const double promise = step_blocks(o);
         if (promise <= 1e-10 * fmax(1, value) || o->loss_of.target == DB_LOSS_WEIGHTED) break;
     }
-    /* the planes by themselves, which also gives each block its loss */
+    /* solve for planes alone, which also gives each block its loss */
     return db_objective_run_boxes(o, DB_BOXES_AS_BEFORE, 1, DB_BOXES_NO_SUMS);
 }
 
-/* Sets the prior of each shoebox from the mean intensity of shoeboxes at about its resolution. */
+/* Sets the prior of each shoebox from the mean intensity of shoeboxes at similar resolution. */
 
 static int finer_last(const void *a, const void *b) {
     const db_reflection *const x = *(const db_reflection *const *)a;
@@ -114,7 +114,7 @@ static int finer_last(const void *a, const void *b) {
     return x < y ? -1 : 1;
 }
 
-/* The model's largest spots (90th percentile): those on the Ewald sphere. light: is sorted. */
+/* Largest spots of the model (90th percentile), which are on the Ewald sphere. light is sorted. */
 static double full_shape(double *light, size_t count) {
     db_sort_numbers(light, count);
     return light[count * 9 / 10];
@@ -128,10 +128,10 @@ static double excess_of(const db_shoeboxes *boxes, size_t b) {
     return excess;
 }
 
-/* sums: light of each box, then room */
+/* sums: light of each box, then room. */
 static void ridge_by_resolution(db_shoeboxes *boxes, double limit, int threads,
                                 const db_reflection **order, double *sums) {
-    enum { NEIGHBOURS = 30 }; /* on either side */
+    enum { NEIGHBOURS = 30 }; /* shoeboxes on either side */
     const size_t count = boxes->count;
     const double full = full_shape(sums, count);
     for (size_t b = 0; b < count; b++) order[b] = &boxes->reflection[b];

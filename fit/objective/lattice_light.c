@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A crystal's pixels and their coefficients. */
+/* Pixels of a crystal, and their coefficients. */
 typedef struct crystal {
     db_stage_data taken;
     db_objective objective;
@@ -19,12 +19,12 @@ typedef struct crystal {
 
 typedef struct image_light {
     const db_fit_data *data;
-    float *total; /* of all crystals */
+    float *total; /* sum over all crystals */
     size_t count;
-    crystal *of; /* each */
+    crystal *of; /* the crystals */
 } image_light;
 
-/* Every predicted reflection with strong pixels, whichever crystal's they are. */
+/* Opens a crystal: every predicted reflection with strong pixels, of any crystal. */
 static db_status open_crystal(db_context *context, const db_experiment *experiment,
                               const db_fit_data *data, crystal *c) {
     const db_objective_options request = { .target = DB_FIT_WEIGHTED };
@@ -41,12 +41,12 @@ static void close_crystal(crystal *c) {
     db_stage_data_clear(&c->taken);
 }
 
-/* Whether a pixel of a block shows this crystal's spot rather than another of its spots. */
+/* Does a pixel of a block show this spot of the crystal, and not another of its spots? */
 static int is_own(const crystal *c, size_t element) {
     return c->taken.boxes.count == 0 || c->taken.boxes.own[element];
 }
 
-/* The light of the other crystals becomes part of a block's background. */
+/* Makes the light of the other crystals part of a block's background. */
 static void set_background(const image_light *all, const crystal *c, size_t b) {
     const db_fit_blocks *const blocks = &c->objective.blocks;
     const db_region *const r = &blocks->region[b];
@@ -60,7 +60,7 @@ static void set_background(const image_light *all, const crystal *c, size_t b) {
     }
 }
 
-/* Puts a block's spot into the image; returns by how much it has changed. */
+/* Puts a block's spot into the image; returns the change. */
 static double paint(const image_light *all, const crystal *c, size_t b, double *light) {
     const db_region *const r = &c->objective.blocks.region[b];
     const double intensity = c->objective.solution[b].linear[0];
@@ -99,7 +99,7 @@ static db_status sweep(const image_light *all, double *relative) {
 
 static db_status find(db_context *context, const db_experiment *crystals, image_light *all) {
     enum { SWEEPS = 30 };
-    static const double enough = 1e-4; /* of the light, that changes */
+    static const double enough = 1e-4; /* relative change of the light */
     for (size_t n = 0; n < all->count; n++) {
         crystal *const c = &all->of[n];
         DB_TRY(open_crystal(context, &crystals[n], all->data, c));

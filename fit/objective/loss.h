@@ -1,4 +1,4 @@
-/* Which loss the pixels of a refinement have. */
+/* Loss of the pixels of a refinement. */
 #ifndef DB_FIT_OBJECTIVE_LOSS_H
 #define DB_FIT_OBJECTIVE_LOSS_H
 
@@ -12,8 +12,7 @@ _Static_assert((int)DB_LOSS_WEIGHTED == (int)DB_FIT_WEIGHTED &&
                    (int)DB_LOSS_STUDENT == (int)DB_FIT_STUDENT,
                "targets have the numbers of their losses");
 
-/* A background that is known beforehand may be a hundredth of a photon; one that is refined needs a loss that
- * keeps it from becoming negative. */
+/* A known background may be a hundredth of a photon; a refined one needs a loss that keeps it positive. */
 static inline double db_fewest_photons(const db_fit_settings *settings) {
     const double dark = 1e-3; /* photons: a tenth of such a background */
     const int known = settings->background == DB_FIT_BACKGROUND_FIXED ||

@@ -1,4 +1,4 @@
-/* All predicted reflections of a model at once. */
+/* Images of all predicted reflections of a model. */
 #include "fit/objective/model_image.h"
 
 #include "base/context_internal.h"
@@ -16,7 +16,7 @@ static size_t image_pixels(const db_fit_data *data) {
     return (size_t)data->image->fast_pixels * (size_t)data->image->slow_pixels;
 }
 
-/* The local background alone: an image without spots. */
+/* Paints the local background alone, for an image without spots. */
 static void paint_background(const db_fit_data *data, db_model_images *images) {
     memcpy(images->whole, data->strong->background, image_pixels(data) * sizeof *images->whole);
     memcpy(images->background, images->whole, image_pixels(data) * sizeof *images->background);
@@ -30,7 +30,7 @@ static void paint_row(const uint8_t *restrict own, const float *restrict shape, 
     }
 }
 
-/* Bragg parts of the boxes, each in its own pixels, on top of the local background. */
+/* Adds Bragg parts of the boxes, each in its own pixels, to the local background. */
 static void paint_boxes(const db_every_box *all, const db_fit_data *data, db_model_images *images) {
     const db_shoeboxes *const boxes = &all->taken.boxes;
     paint_background(data, images);
@@ -42,7 +42,7 @@ static void paint_boxes(const db_every_box *all, const db_fit_data *data, db_mod
         }
 }
 
-/* The whole detector with the common scale, on top of the local background. */
+/* Renders the whole detector with the common scale, on the local background. */
 static db_status render_detector(db_context *context, const db_objective *objective,
                                  const db_fit_data *data, db_model_images *images) {
     const double scale = objective->solution[0].linear[0];
@@ -74,7 +74,7 @@ static void paint_tile(const db_objective *objective, const db_fit_data *data, s
     }
 }
 
-/* Planes in the tiles, the local background elsewhere. */
+/* Paints planes in the tiles, and the local background elsewhere. */
 static db_status paint_detector(db_context *context, const db_objective *objective,
                                 const db_fit_data *data, db_model_images *images) {
     size_t covered = 0;
@@ -94,7 +94,7 @@ db_status db_model_image_of_region(db_context *context, db_objective *objective,
                                    db_model_images *images) {
     const db_loss_target target = objective->loss_of.target;
     db_status status = DB_OK;
-    /* Whatever was minimized: what a model explains must not depend on how far off it is. */
+    /* The same loss for every target: the explained part must not depend on the distance of the model. */
     if (target != DB_LOSS_WEIGHTED) {
         objective->loss_of.target = DB_LOSS_WEIGHTED;
         status = db_objective_solve(objective);
@@ -105,7 +105,7 @@ db_status db_model_image_of_region(db_context *context, db_objective *objective,
     return status;
 }
 
-/* Known intensities: of the region, or of boxes. */
+/* Image for known intensities: of the region, or of boxes. */
 static db_status image_of_known(db_context *context, const db_experiment *experiment,
                                 const db_fit_data *data, size_t *explained,
                                 db_model_images *images) {
@@ -170,7 +170,7 @@ static db_status image_of_free(db_context *context, const db_experiment *experim
     return DB_OK;
 }
 
-/* Known structure factors are shown everywhere, whichever pixels they were compared with. */
+/* Known structure factors are rendered everywhere, whichever pixels were compared. */
 db_status db_model_image(db_context *context, const db_experiment *experiment,
                          const db_fit_data *data, size_t *explained, db_model_images *images) {
     if (data->settings->intensity == DB_FIT_FREE)

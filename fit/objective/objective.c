@@ -1,4 +1,4 @@
-/* Objectives: made, taken down, and their blocks. */
+/* Objectives: making, clearing, blocks. */
 #include "fit/objective/objective.h"
 
 #include "base/context_internal.h"
@@ -22,7 +22,7 @@ int db_background_is_fixed(const db_fit_settings *settings, int holds_light) {
            settings->background == DB_FIT_BACKGROUND_SMOOTH || holds_light;
 }
 
-/* How many pixels of a block are in use; adds up their local background. */
+/* Number of pixels in use in a block; sums their local background. */
 static size_t pixels_in_use(const db_fit_blocks *blocks, size_t b, double *background) {
     const db_region *const r = &blocks->region[b];
     size_t count = 0;
@@ -116,7 +116,7 @@ static db_status build(db_objective *objective, const db_experiment *experiment,
     memcpy(objective->work->links, objective->variables.links, sizeof objective->work->links);
     DB_TRY(make_plan(objective));
     DB_TRY(allocate_objective(objective));
-    db_objective_restart(objective); /* counts pixels, too */
+    db_objective_restart(objective); /* this also counts pixels */
     count_degrees(objective);
     return DB_OK;
 }
@@ -173,7 +173,7 @@ static int background_is_refined(const db_fit_settings *settings, const db_fit_b
     return db_plane_terms(settings) > 0 && !blocks->holds_light;
 }
 
-/* The background begins at the mean of the local one over the pixels in use, whose number is *used. */
+/* Start of a block: its background is the mean of the local one over the *used pixels in use. */
 static db_linear_solution start_of(const db_fit_settings *settings, const db_fit_blocks *blocks,
                                    size_t b, double intensity, size_t *used) {
     double background;

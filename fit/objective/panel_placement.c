@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shifts come first among the parameters, turns among the parts of a motion. */
+/* Number of a motion: parameters list shifts first, motions list turns first. */
 static size_t part_of(int kind) { return (size_t)(kind + 3) % DB_FIT_GROUP_MOTIONS; }
 
 static size_t panels_of(const db_panel_placement *placement, size_t group,
@@ -46,7 +46,7 @@ static db_status allocate_placement(db_context *context, db_panel_placement *pla
                                                  : db_fail_memory(context, "the places of panels");
 }
 
-/* Panels as they stand on the plate, and frames of the groups. */
+/* Fills panels in the frame of the plate, and frames of the groups. */
 static db_status fill_placement(db_context *context, const db_detector *detector,
                                 db_panel_placement *placement) {
     size_t list[DB_FIT_MOST_PANELS];

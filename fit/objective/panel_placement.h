@@ -1,5 +1,4 @@
-/* Where groups of panels stand: as they did at the start of the refinement, moved by so much since.
- */
+/* Placement of panel groups: at the start of the refinement, and moved since. */
 #ifndef DB_FIT_OBJECTIVE_PANEL_PLACEMENT_H
 #define DB_FIT_OBJECTIVE_PANEL_PLACEMENT_H
 
@@ -9,13 +8,14 @@
 typedef struct db_panel_placement {
     const db_fit_panel_groups *groups; /* borrowed */
     size_t panel_count;
-    db_panel *start;         /* [panel_count] at the start, own motions included; owned */
-    db_panel_motion *motion; /* [groups->count] since then, each about its group's centre and axes
-                                at the start; owned */
+    db_panel *start; /* [panel_count] at the start, own motions included; owned */
+    /* [groups->count] motions since then, each about its group's centre and axes at the start;
+     * owned */
+    db_panel_motion *motion;
 } db_panel_placement;
 
-/* Nothing has moved yet. *placement is empty where there are no groups. DB_ERROR_INPUT for panels
- * that the detector does not have. */
+/* A placement without motions. *placement is empty without groups. DB_ERROR_INPUT for panels that the detector
+ * does not have. */
 db_status db_panel_placement_make(db_context *context, const db_detector *detector,
                                   const db_fit_panel_groups *groups, db_panel_placement *placement);
 db_status db_panel_placement_copy(db_context *context, const db_panel_placement *from,
@@ -26,17 +26,17 @@ void db_panel_placement_clear(db_panel_placement *placement);
  */
 double *db_panel_placement_value(const db_panel_placement *placement, int group, int kind);
 
-/* Value of a refined quantity: a parameter of the experiment's, or a motion. */
+/* Value of a refined quantity: a parameter of the experiment, or a motion. */
 double db_fit_value(const db_fit_parameter *quantity, const db_experiment *experiment,
                     const db_panel_placement *placement);
 
-/* Moves a detector's panels to where they stand; their own motions become 0. Leaves it as it is
- * where there are no groups. Allocates nothing. */
+/* Moves a detector's panels to their places; their own motions become 0. Without groups nothing changes. Allocates
+ * nothing. */
 db_status db_panel_placement_apply(db_context *context, const db_panel_placement *placement,
                                    db_detector *detector);
 
-/* Own motion `kind` of a panel per unit of its group's motion, both by their kinds: what the
- * derivatives by own motions are to be multiplied with. */
+/* Own motion `kind` of a panel per unit of its group's motion, for both kinds: factors on derivatives by own
+ * motions. */
 void db_panel_placement_slopes(const db_panel_placement *placement, size_t panel,
                                double slope[DB_FIT_GROUP_MOTIONS][DB_FIT_GROUP_MOTIONS]);
 

@@ -1,9 +1,9 @@
-/* What the library is told of an objective's blocks. */
+/* Blocks of an objective as boxes of the library. */
 #include "fit/objective/run_boxes.h"
 
 #include "base/context_internal.h"
 
-/* What is free in each block. */
+/* Fills the rules: free coefficients of each block. */
 static void fill_rules(const db_objective *objective) {
     const struct db_objective_work *const work = objective->work;
     const int own = objective->rule == DB_INTENSITY_EACH;
@@ -14,11 +14,11 @@ static void fill_rules(const db_objective *objective) {
                             .held_at_zero = objective->rule == DB_INTENSITY_EACH,
                             .links = work->lists > 1 ? block.region.panel : 0 };
         for (int i = 0; i < DB_LINEAR; i++) r->solved[i] = r->summed[i] = block.used[i] != 0;
-        if (!own) r->solved[0] = 0; /* given, or found together with other blocks' */
+        if (!own) r->solved[0] = 0; /* given, or found together with other blocks */
     }
 }
 
-/* How blocks depend on the variables, by the panel that they are on. */
+/* Fills the links between blocks and variables, by the panel of the blocks. */
 static void fill_links(const db_objective *objective) {
     const struct db_objective_work *const work = objective->work;
     size_t variables[DB_BLOCK_MOST];

@@ -1,4 +1,4 @@
-/* The pixels that a stage refines against, and their weights. */
+/* Pixels of a stage, and their weights. */
 #include "fit/objective/stage_data.h"
 
 #include "base/context_internal.h"
@@ -22,7 +22,7 @@ static double model_error(const db_fit_settings *settings, double blur) {
     return hypot(own, 0.5 * (1 - 1 / blur));
 }
 
-/* The model's spots are the crystal's. */
+/* Are the spots those of the crystal, not blurred? */
 static int is_sharp(const db_stage_data *taken) { return !(taken->blur > 1); }
 
 static void weigh_block(const db_fit_data *data, double model_error, const db_objective *model,
@@ -45,10 +45,9 @@ static void weigh_block(const db_fit_data *data, double model_error, const db_ob
     }
 }
 
-/* Weights of the pixels in use (those with one) where structure factors are known: the inverse of
- * photon and readout variance at the expected counts, but at least the local background's, plus
- * (model_error x expected excess)^2. Expected are the model's counts; without a model (NULL) the
- * measured ones. */
+/* Weights of the pixels in use (those with one) for known structure factors: the inverse of photon and readout
+ * variance at the expected counts, but at least the local background's, plus (model_error x expected excess)^2.
+ * Expected are the model's counts; without a model (NULL) the measured ones. */
 static void weigh_known(const db_fit_data *data, double model_error, const db_objective *model,
                         db_fit_blocks *blocks) {
     for (size_t b = 0; b < blocks->count; b++) weigh_block(data, model_error, model, b, blocks);
@@ -62,8 +61,8 @@ static db_status take_tiles(db_context *context, const db_experiment *experiment
     return DB_OK;
 }
 
-/* Boxes where the blurred model is bright: what was measured there must not choose, or intensities
- * would come out too large. Light of neighbours is in the model. */
+/* Boxes where the blurred model is bright. Measured counts must not select them, or intensities would come out too
+ * large. Light of neighbours is in the model. */
 static db_status take_bright_boxes(db_context *context, const db_experiment *experiment,
                                    const db_fit_data *data, double dmin, db_stage_data *taken) {
     db_shoeboxes *const boxes = &taken->boxes;
@@ -92,7 +91,7 @@ static db_status take_boxes(db_context *context, const db_experiment *experiment
     return DB_OK;
 }
 
-/* Of the spots in the tiles' region, on the whole detector. */
+/* Sub-pixels for the spots in the tiles' region, on the whole detector. */
 static db_status tiles_oversample(db_context *context, const db_experiment *experiment,
                                   double error, int *oversample) {
     db_predicted_spots spots;
@@ -103,7 +102,7 @@ static db_status tiles_oversample(db_context *context, const db_experiment *expe
     return status;
 }
 
-/* Intensities are free: of unit amplitudes. */
+/* Tolerance for free intensities, with unit amplitudes. */
 static db_status choose_tolerance(db_context *context, const db_experiment *experiment,
                                   db_stage_data *taken) {
     db_experiment unit;
@@ -116,7 +115,7 @@ static db_status choose_tolerance(db_context *context, const db_experiment *expe
     return status;
 }
 
-/* What a pixel may be off by is a tenth of what the spots' shape is. */
+/* Sub-pixels: the allowed error of a pixel is a tenth of the error of the spots' shape. */
 static db_status choose_oversample(db_context *context, const db_experiment *experiment,
                                    db_stage_data *taken) {
     const double error = fmax(DB_SPOT_SHAPE_ERROR, 0.1 * taken->model_error);
@@ -188,8 +187,8 @@ void db_stage_data_clear(db_stage_data *taken) {
     memset(taken, 0, sizeof *taken);
 }
 
-/* The ridge is for the stages before the last: it favours small J, and so large crystals. A
- * hundredth of its strength keeps only J in bounds that the data leave open. */
+/* The ridge serves stages before the last: it prefers small J, and so large crystals. A hundredth of its strength
+ * only limits J that the data leave open. */
 double db_stage_data_limit(const db_stage_data *taken, const db_fit_settings *settings) {
     return (is_sharp(taken) ? 10 : 1) * settings->intensity_limit;
 }

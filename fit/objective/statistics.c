@@ -1,4 +1,4 @@
-/* How well a model describes the data. */
+/* Agreement of a model with the data. */
 #include "fit/objective/statistics.h"
 
 #include "base/context_internal.h"
@@ -34,7 +34,7 @@ void db_statistics_residuals(const db_objective *objective, db_fit_statistics *s
     statistics->correlation = isnan(correlation) ? 0 : correlation;
 }
 
-/* Of the strong pixels of a box. */
+/* Sums over the strong pixels of a box. */
 static db_place_sums observed_sums(const db_shoeboxes *boxes, size_t b) {
     db_place_sums m = { 0 };
     for (int s = 0; s < boxes->width; s++) {

@@ -1,4 +1,4 @@
-/* How well a model describes the data. */
+/* Agreement of a model with the data. */
 #ifndef DB_FIT_OBJECTIVE_STATISTICS_H
 #define DB_FIT_OBJECTIVE_STATISTICS_H
 
@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/* Sums over pixels from which the agreement of model and data follows. bragg: the model's; excess:
- * measured minus background. */
+/* Sums over pixels for the agreement of model and data. bragg: model without background; excess: measured minus
+ * background. */
 typedef struct db_residual_sums {
     size_t pixels;
     double chi2, square, absolute, absolute_excess, bragg, excess, bragg2, excess2, product;
@@ -38,12 +38,11 @@ static inline double db_residual_correlation(const db_residual_sums *m) {
     return variances > 0 ? (m->product - m->bragg * m->excess / n) / sqrt(variances) : (double)NAN;
 }
 
-/* Fills pixels, chi2, chi2_reduced, rms_residual, correlation from the last evaluation.
- * Outliers of robust targets enter chi2 with their weight. */
+/* Fills pixels, chi2, chi2_reduced, rms_residual and correlation from the last evaluation. Outliers of robust
+ * targets count with their weight. */
 void db_statistics_residuals(const db_objective *objective, db_fit_statistics *statistics);
 
-/* centroid_rms over the boxes in which both spots can be located; NAN if there are none. The
- * blocks are the boxes. */
+/* centroid_rms over the boxes with both centroids; NAN if there are none. The blocks are the boxes. */
 void db_statistics_centroids(const db_objective *objective, const db_shoeboxes *boxes,
                              db_fit_statistics *statistics);
 

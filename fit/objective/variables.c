@@ -15,13 +15,13 @@ static void add_column(db_variables *v, db_parameter parameter, size_t variable,
     v->origin[v->columns++] = value;
 }
 
-/* How far bounds and priors of a parameter have moved with its reference. */
+/* Move of bounds and priors of a parameter with its reference. */
 static double moved(db_parameter p, const double *turned) {
     const int axis = db_orientation_axis(p);
     return axis < 0 ? 0 : turned[axis];
 }
 
-/* A quantity whose value is `value` now. */
+/* Adds a quantity with the present value `value`. */
 static size_t add_quantity(const db_fit_settings *settings, size_t i, double shift, double value,
                            db_variables *v) {
     const db_fit_parameter *const p = &settings->parameters[i];
@@ -47,7 +47,7 @@ static short *motion_of(db_variables *v, const db_fit_parameter *p) {
     return &v->motion[p->group][(int)p->parameter - (int)DB_PANEL_SHIFT_FAST];
 }
 
-/* Whether it is refined by itself in one of these stages. */
+/* Is a parameter refined by itself in one of these stages? */
 static int is_refined(const db_fit_parameter *p, unsigned stages) {
     return !db_fit_parameter_is_tied(p) && p->stages != DB_FIT_NOT_EARNED &&
            (stages == DB_FIT_ALL_STAGES || (p->stages & stages) != 0);
@@ -78,8 +78,8 @@ static void add_followers(const db_fit_settings *settings, db_variables *v) {
     }
 }
 
-/* Own motions of panels that make up those of groups: a group that is only shifted does not turn
- * its panels. */
+/* Adds own motions of panels that make up motions of groups: a group that is only shifted does not turn its
+ * panels. */
 static void add_own_motions(db_variables *v) {
     int shifts = 0, turns = 0;
     for (int g = 0; g < DB_FIT_MOST_GROUPS; g++) {
@@ -135,7 +135,7 @@ size_t db_variables_of_group(const db_variables *variables, int group, size_t *l
     for (int kind = 0; kind < DB_FIT_GROUP_MOTIONS && group >= 0; kind++) {
         const short k = variables->motion[group][kind];
         if (k < 0) continue;
-        size_t at = count; /* sorted in, unless it moves the group in another way, too */
+        size_t at = count; /* sorted in, unless another motion of the group moves it, too */
         while (at > variables->table_count && list[at - 1] > (size_t)k) at--;
         if (at > variables->table_count && list[at - 1] == (size_t)k) continue;
         memmove(&list[at + 1], &list[at], (count - at) * sizeof *list);

@@ -16,55 +16,55 @@
 typedef struct db_variables {
     size_t count; /* quantities */
     size_t
-        table_count; /* the first table_count ones move parameters of the table, column k with quantity k;
-                           the others groups of panels */
-    size_t index[DB_FIT_MOST_PARAMETERS]; /* of each among the settings' parameters */
+        table_count; /* the first table_count quantities move parameters of the table, quantity k column k; the others move groups of panels */
+    size_t index[DB_FIT_MOST_PARAMETERS]; /* number among the settings' parameters */
     double start[DB_FIT_MOST_PARAMETERS];
     double lower[DB_FIT_MOST_PARAMETERS]; /* user's and physical bounds */
     double upper[DB_FIT_MOST_PARAMETERS];
     double centre[DB_FIT_MOST_PARAMETERS]; /* priors */
     double sigma[DB_FIT_MOST_PARAMETERS];  /* INFINITY: none */
 
-    /* Parameters of the table of which derivatives are needed: those that move, then own motions of
-     * panels, of which those of groups are made. */
+    /* Parameters of the table with derivatives: those that move, then own motions of panels, which make up those
+     * of groups. */
     size_t columns;
-    db_parameter parameter[DB_FIT_MOST_COLUMNS]; /* of each column */
+    db_parameter parameter[DB_FIT_MOST_COLUMNS]; /* parameter of each column */
     double origin[DB_FIT_MOST_COLUMNS];          /* its value at the start */
-    db_link links[DB_FIT_MOST_COLUMNS];          /* those of the table */
+    db_link links[DB_FIT_MOST_COLUMNS];          /* links of the table */
     size_t link_count;
     int own_motion[DB_FIT_GROUP_MOTIONS]; /* column of each own motion of panels; -1: none */
-    short motion[DB_FIT_MOST_GROUPS][DB_FIT_GROUP_MOTIONS]; /* quantity of each; -1: rests */
+    /* quantity of each motion; -1: it rests */
+    short motion[DB_FIT_MOST_GROUPS][DB_FIT_GROUP_MOTIONS];
     int turns; /* 1: the crystal keeps a rotation, see fit/config/orientation.h */
 } db_variables;
 
-/* Those of the settings' parameters that are refined in one of some stages (bits as in
- * db_fit_parameter; 0: none; DB_FIT_ALL_STAGES: all parameters), with the followers of each,
- * starting from the values of experiment and placement. given: the crystal that bounds and priors were
- * given for, where the experiment's keeps its rotation (fit/config/orientation.h); NULL: this one. */
+/* Quantities that are refined in one of some stages (bits as in db_fit_parameter; 0: none; DB_FIT_ALL_STAGES: all
+ * parameters), with the followers of each, starting at the values of experiment and placement. given: the crystal
+ * to which bounds and priors refer, if the experiment's crystal keeps its rotation (fit/config/orientation.h);
+ * NULL: the experiment's. */
 void db_variables_make(const db_fit_settings *settings, unsigned stages, const db_crystal *given,
                        const db_experiment *experiment, const db_panel_placement *placement,
                        db_variables *variables);
 
-/* Writes the parameters of the table that belong to values of the quantities into an experiment. */
+/* Sets the parameters of an experiment to values of the quantities. */
 void db_variables_set(const db_variables *variables, const double *values,
                       db_experiment *experiment);
 
-/* The same for a model to keep: small rotations become part of its orientation. */
+/* As db_variables_set, for a model that is kept: small rotations become part of its orientation. */
 void db_variables_store(const db_variables *variables, const double *values,
                         db_experiment *experiment);
 
-/* Writes the motions that belong to values of the quantities into a placement. */
+/* Sets the motions of a placement to values of the quantities. */
 void db_variables_place(const db_variables *variables, const double *values,
                         db_panel_placement *placement);
 
-/* Quantities that move pixels of a group's panels (-1: of panels in no group), ascending: all of
- * the table, and the group's own motions. Room: DB_BLOCK_MOST. */
+/* Lists quantities that move pixels of a group's panels (-1: of panels in no group), ascending: all of the table,
+ * and the group's own motions. Room: DB_BLOCK_MOST. */
 enum { DB_BLOCK_MOST = (int)DB_FIT_MOST_COLUMNS + DB_FIT_GROUP_MOTIONS };
 _Static_assert((int)DB_BLOCK_MOST <= (int)DB_BOXES_MOST_VARIABLES, "what the boxes have room for");
 size_t db_variables_of_group(const db_variables *variables, int group, size_t *list);
 
-/* Links of derivative images with those quantities, numbered as in the list, for a panel where it
- * stands. table: the links of the table. Returns how many. Room: DB_BLOCK_MOST_LINKS. */
+/* Links of derivative images with these quantities, numbered as in the list, for a panel at its place. table: the
+ * links of the table. Returns their number. Room: DB_BLOCK_MOST_LINKS. */
 enum {
     DB_BLOCK_MOST_LINKS = (int)DB_FIT_MOST_COLUMNS + DB_FIT_GROUP_MOTIONS * DB_FIT_GROUP_MOTIONS
 };
@@ -72,7 +72,7 @@ size_t db_variables_links(const db_variables *variables, const db_link *table,
                           const db_panel_placement *placement, size_t panel, const size_t *list,
                           size_t list_count, db_link *links);
 
-/* What a prior adds to the loss, its slope and half its second derivative; sigma INFINITY: nothing. */
+/* Contribution of a prior to the loss, its slope and half its second derivative; sigma INFINITY: 0. */
 typedef struct db_prior_pull {
     double loss; /* ((value - centre) / sigma)^2 */
     double slope, curvature;

@@ -1,4 +1,4 @@
-/* Finds dark levels square by square, from the scatter of background pixels that share no photon. */
+/* Dark levels, square by square, from the scatter of background pixels that share no photon. */
 #include "fit/pixels/dark_levels.h"
 
 #include "base/context_internal.h"
@@ -9,16 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last square of a row and of a column end with their panel. */
+/* Squares; the last one of a row and of a column ends with its panel. */
 enum { SQUARE = DB_NOISE_SQUARE, APART = DB_NOISE_APART, PASSES = 8, ENOUGH = DB_NOISE_ENOUGH };
-static const double CLIP = 4;       /* standard deviations: beyond are spots */
-static const double UNLIKE = 0.15;  /* of the variance; photons' own scatter is 0.03 to 0.06 */
+static const double CLIP = 4; /* standard deviations; pixels beyond belong to spots */
+/* difference from the expected variance; the scatter of photons alone is 0.03 to 0.06 */
+static const double UNLIKE = 0.15;
 static const double CERTAIN = 5;    /* standard errors */
-static const double LEAST_PART = 4; /* one of this many pixels of a square must be trusted */
+static const double LEAST_PART = 4; /* fraction of a square's pixels that must be trusted: one of */
 
 typedef struct square {
     double mean, variance; /* of the background; NAN: too few pixels */
-    double photon; /* counts of a photon, squared; below 0 as often as above without photons */
+    /* counts of a photon, squared; below 0 as often as above if there are no photons */
+    double photon;
 } square;
 
 /* The squares of a panel, row by row. */
@@ -35,14 +37,13 @@ static int first_pixel(int number, int pixels) {
 }
 
 typedef struct pairs {
-    double sum, squares;  /* of both pixels; of their differences */
-    double cosine, twice; /* of the differences, and of twice them */
+    double sum, squares;  /* sums of both pixels; of squared differences */
+    double cosine, twice; /* sums of cosines of the differences, and of twice the differences */
     size_t count;
 } pairs;
 
-/* Of pixels that share no photon; those that differ by more than a limit are left out of the first
- * two sums, so that spots are. step: what a difference is multiplied by in the last two; 0: they are
- * not asked for. */
+/* Sums over pairs of pixels that share no photon. Pairs that differ by more than a limit do not count in the first
+ * two sums, so spots do not. step: factor on differences in the last two sums; 0: no such sums. */
 static pairs sum_pairs(const db_measured_image *panel, int fast, int slow, double limit,
                        double step) {
     pairs p = { 0 };
@@ -63,9 +64,9 @@ static pairs sum_pairs(const db_measured_image *panel, int fast, int slow, doubl
     return p;
 }
 
-/* Where each of two pixels has L photons on average and a photon brings g counts, the
- * characteristic function of their difference is f(t) = exp(-2 L (1 - cos(g t))) (Poisson). So
- * ln f(2t) / (4 ln f(t)) is cos^2(g t / 2), whatever light and dark level are. */
+/* If both pixels have L photons on average and a photon gives g counts, the characteristic function of their
+ * difference is f(t) = exp(-2 L (1 - cos(g t))) (Poisson). So ln f(2t) / (4 ln f(t)) is cos^2(g t / 2), whatever
+ * light and dark level are. */
 static double photon_of(const db_measured_image *panel, int fast, int slow, double variance) {
     const double t = 0.7 / sqrt(variance);
     const pairs p = sum_pairs(panel, fast, slow, INFINITY, t);
@@ -102,7 +103,7 @@ static void fill_squares(const db_measured_image *panel, grid *g) {
                         first_pixel(row, panel->slow_pixels));
 }
 
-/* Sums of some squares, each relative to its variance, about the means of these. */
+/* Sums over squares around their means, each relative to its variance. */
 typedef struct law {
     double weight, mean, variance, mean_mean, mean_variance;
 } law;
@@ -124,7 +125,7 @@ static law law_of(const grid *grids, size_t count) {
     return l;
 }
 
-/* variance = gain mean + readout_noise^2, by relative least squares. */
+/* Fits variance = gain mean + readout_noise^2 by relative least squares. */
 static void common_law(const law *l, double given, double *gain, double *readout_noise) {
     const double determinant = l->weight * l->mean_mean - l->mean * l->mean;
     double readout = given * given;
@@ -136,7 +137,7 @@ static void common_law(const law *l, double given, double *gain, double *readout
     *readout_noise = sqrt(readout);
 }
 
-/* Counts of a photon: the median of the squares' figures. 0: they do not tell. */
+/* Counts of a photon: median over the squares. 0: not determined. */
 static db_status find_photon(db_context *context, const grid *grids, size_t panels, size_t squares,
                              double *photon) {
     double *const list = malloc((squares + 1) * sizeof *list);
@@ -156,7 +157,7 @@ static db_status find_photon(db_context *context, const grid *grids, size_t pane
     return DB_OK;
 }
 
-/* Whether at least half of the squares scatter by more or less than they should. */
+/* Do at least half of the squares scatter too much or too little? */
 static int is_unlike(const grid *grids, size_t count, double gain, double readout_noise) {
     size_t off = 0, all = 0;
     for (size_t p = 0; p < count; p++)
@@ -170,8 +171,8 @@ static int is_unlike(const grid *grids, size_t count, double gain, double readou
     return 2 * off > all;
 }
 
-/* Replaces the mean of a square by its level. Squares without pixels get the level of their
- * panel. Returns 0 for a panel without any. */
+/* Replaces the mean of a square by its level. Squares without pixels get the level of their panel. Returns 0 for a
+ * panel without any. */
 static int level(const db_fit_settings *settings, grid *g) {
     const double readout = settings->readout_noise * settings->readout_noise;
     double sum = 0;
@@ -188,8 +189,7 @@ static int level(const db_fit_settings *settings, grid *g) {
     return count > 0;
 }
 
-/* Where a pixel is between the middles of squares: that before it, and how far it is on the way to
- * the next. */
+/* Place of a pixel between middles of squares: the square before it, and the fraction of the way to the next. */
 static int between(int pixel, int count, int pixels, double *part) {
     const double half = 0.5 * (SQUARE - 1);
     int before = pixel / SQUARE < count - 1 ? pixel / SQUARE : count - 1;

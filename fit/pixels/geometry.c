@@ -1,4 +1,4 @@
-/* Geometry of rays, worked out once for an experiment. */
+/* Geometry of rays, computed once for an experiment. */
 #include "fit/pixels/geometry.h"
 
 #include "base/context_internal.h"
@@ -21,7 +21,7 @@ double db_goniometer_middle(const db_experiment *experiment, double *half) {
     return g->phi + 0.5 * steps * g->phi_step;
 }
 
-/* Reciprocal matrix turned to the middle of the goniometer's range. */
+/* Reciprocal matrix in the middle of the goniometer's range. */
 static void turned_matrix(const db_experiment *e, double a_star[9], double *half_rotation) {
     const double phi = db_goniometer_middle(e, half_rotation) * degree;
     double axis[3];
@@ -47,7 +47,7 @@ db_spread db_spread_of_domains(const db_crystal *c) {
     return s;
 }
 
-/* Of the mean variance about three axes. */
+/* Angle of the mean variance about three axes. */
 static double mosaic_angle(const db_experiment *e) {
     const db_spread s =
         e->spread.spots == DB_SPOTS_CLOSED ? e->spread : db_spread_of_domains(&e->crystal);
@@ -55,7 +55,7 @@ static double mosaic_angle(const db_experiment *e) {
     return sqrt(fmax(0, s.mosaic + (tensor[0] + tensor[1] + tensor[2]) / 3));
 }
 
-/* Wave numbers of the sources that shine, whatever their directions: the least and the largest. */
+/* Least and largest wave number of the sources with weight, whatever their directions. */
 static void find_wave_numbers(const db_experiment *e, double wave_number[2]) {
     wave_number[0] = INFINITY;
     wave_number[1] = 0;
@@ -134,7 +134,7 @@ int db_fit_geometry_on_panel(const db_fit_geometry *geometry, size_t panel, cons
     if (!(u[2] > 0)) return 0;
     for (int i = 0; i < 2; i++) pixel[i] = u[i] / u[2];
     if (!(geometry->sensor.sensor_thickness > 0)) return 1;
-    /* s1/u[2] is on the front; further on it is recorded, in the pixel in front of that */
+    /* s1/u[2] is on the front; the ray is recorded farther on, in the pixel in front of that place */
     const double cosine = db_dot(s1, g->normal) / db_length(s1),
                  depth = db_sensor_depth(&geometry->sensor, cosine),
                  beyond = depth * u[2] / (db_length(s1) * cosine);
@@ -158,7 +158,7 @@ int db_fit_geometry_meets(const db_fit_geometry *geometry, const double s1[3], s
 
 void db_fit_geometry_scattering(const db_fit_geometry *geometry, size_t panel,
                                 const double position[2], double q[3]) {
-    enum { ROUNDS = 4 }; /* each a thousand times nearer to the depth along the ray itself */
+    enum { ROUNDS = 4 }; /* each round brings the depth along the ray a thousand times nearer */
     const double pixel[3] = { position[0], position[1], 1 };
     const db_panel_geometry *const g = &geometry->panel[panel];
     double front[3];

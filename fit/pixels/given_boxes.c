@@ -1,4 +1,4 @@
-/* Shoeboxes that a list gives. */
+/* Shoeboxes of a list. */
 #include "fit/pixels/given_boxes.h"
 
 #include "base/context_internal.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Square of the distance of a reflection from a box's middle; INFINITY if it is not the box's. */
+/* Squared distance of a reflection from a box's middle; INFINITY if the box is not for it. */
 static double distance(const db_fit_spot *box, const db_reflection *r) {
     const double *const at = r->position;
     const int indexed = box->hkl[0] || box->hkl[1] || box->hkl[2];

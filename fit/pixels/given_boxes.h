@@ -1,4 +1,4 @@
-/* Shoeboxes that a list gives: any rectangle of pixels each. */
+/* Shoeboxes of a list: each is any rectangle of pixels. */
 #ifndef DB_FIT_PIXELS_GIVEN_BOXES_H
 #define DB_FIT_PIXELS_GIVEN_BOXES_H
 
@@ -6,19 +6,19 @@
 
 #include <stdint.h>
 
-/* Whose boxes they are: in *given, to be freed, a box for each predicted reflection, or NULL. A box
- * with indices is that reflection's, if it is predicted there; one without is that of the
- * reflection predicted nearest to its middle. */
+/* Assigns boxes to reflections: *given, to be freed, has a box or NULL for each predicted reflection. A box with
+ * indices belongs to this reflection, if it is predicted there; a box without to the reflection predicted nearest
+ * to its middle. */
 db_status db_given_boxes_assign(db_context *context, const db_fit_spots *boxes,
                                 const db_prediction *prediction, const db_fit_spot ***given);
 
-/* Half the width (pixels) of squares that hold the largest of them. */
+/* Half the width (pixels) of squares around the largest box. */
 int db_given_boxes_half_width(const db_fit_spots *boxes);
 
 /* Square of pixels around a box, moved to be on a panel of these sizes. */
 db_region db_given_box_region(const db_fit_spot *box, int half_width, const int pixels[2]);
 
-/* Clears what of the square lies outside the box; returns whether anything is left. */
+/* Clears pixels of the square outside the box; returns whether any are left. */
 int db_given_box_pixels(const db_fit_spot *box, const db_region *region, uint8_t *own);
 
 #endif

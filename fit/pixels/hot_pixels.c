@@ -1,4 +1,4 @@
-/* Pixels that count what no photon brought. */
+/* Hot pixels, whose counts come from no photon. */
 #include "fit/pixels/measured_image.h"
 
 #include <math.h>
@@ -7,8 +7,7 @@
 
 static const double neighbours_share = 0.05;
 
-/* The middle one of up to 24 numbers, the larger one of two: a sorted list of the lower half is
- * enough. */
+/* Median of up to 24 numbers, the larger of two; a sorted list of the lower half suffices. */
 static float middle_of(const float *list, int count) {
     float low[13] = { 0 }; /* ascending */
     const int room = count / 2 + 1;
@@ -23,8 +22,8 @@ static float middle_of(const float *list, int count) {
     return low[held - 1];
 }
 
-/* Trusted pixels of one of the two rings around a pixel, appended to a list of so many; returns how
- * many there are then. */
+/* Appends trusted pixels of one of two rings around a pixel to a list with `count` numbers; returns the new
+ * number. */
 static int add_ring(const db_measured_image *panel, int fast, int slow, int ring, float around[24],
                     int count) {
     for (int ds = -ring; ds <= ring; ds++)
@@ -49,25 +48,26 @@ static int is_hot(const db_fit_settings *settings, double sigma, const db_measur
         brightest = fmaxf(brightest, around[i]);
         ring += (double)around[i];
     }
-    /* beside one as bright, more than 3 / (1 - 0.05) deviations are too many for it, whatever the median */
+    /* beside a neighbour as bright, more than 3 / (1 - 0.05) deviations are too many for the neighbour, whatever
+     * the median */
     if ((double)brightest >= value && sigma > 3.2) return 0;
     const int count = add_ring(panel, fast, slow, 2, around, next_to);
     const double median = (double)middle_of(around, count);
     const double noise = sqrt(db_pixel_variance(settings, median)), excess = value - median;
-    /* all neighbours together tell of the sharpest spots, too, which have nearly all of their light in a pixel */
+    /* all neighbours together also recognize the sharpest spots, with nearly all light in a pixel */
     return excess > sigma * noise &&
            (double)brightest - median < neighbours_share * excess + 3 * noise &&
            ring - next_to * median < neighbours_share * excess + 3 * noise * sqrt(next_to);
 }
 
-/* Columns of a row that are tested at a time. */
+/* Columns tested at a time. */
 enum { CHUNK = 256 };
 
-/* How much a hot pixel exceeds each of its neighbours, at least. */
+/* Least excess of a hot pixel over each of its neighbours. */
 typedef struct least_step {
-    int unknown;     /* the limit is so low that neighbours may count more */
+    int unknown;     /* 1: the limit is so low that neighbours may have more */
     float square;    /* counts^2 */
-    float per_count; /* the same for each count of the neighbour, where that is more */
+    float per_count; /* square for each count of the neighbour, if it is more */
 } least_step;
 
 /* A hot pixel counts t n more than the median m, t above the limit and n the standard deviation of m. A
@@ -76,14 +76,14 @@ typedef struct least_step {
  * neighbour's counts are at most n^2 (1 + sqrt(2) (share t + 3)). */
 static least_step least_step_of(const db_fit_settings *settings, double sigma) {
     const double shared = neighbours_share * sigma + 3, least = sigma - shared,
-                 square = 0.9999 * least * least; /* rounding is less */
+                 square = 0.9999 * least * least; /* rounding errors are smaller */
     return (least_step){ .unknown = !(least > 0),
                          .square = (float)(square * db_pixel_variance(settings, 0)),
                          .per_count = (float)(square * settings->gain / (1 + sqrt(2) * shared)) };
 }
 
-/* Cheap test of pixels of a row: a hot one stands out beside the one before it, too; in the row's
- * first column beside the one after it. Marks those that may be hot. */
+/* Cheap test of pixels of a row: a hot pixel also exceeds the pixel before it; in the row's first column, the
+ * pixel after it. Marks possible hot pixels. */
 static void may_be_hot(const least_step *least, const float *value, const uint8_t *mask, int beside,
                        int count, uint8_t *may_be) {
     const float per_count = least->per_count, any = least->square;

@@ -8,11 +8,10 @@
 
 enum { SQUARE = DB_NOISE_SQUARE, APART = DB_NOISE_APART, PAIRS = SQUARE * (SQUARE - APART) };
 enum { ENOUGH = DB_NOISE_ENOUGH, PLENTY = 1000 }; /* squares */
-enum { FEWEST_STEPS = 100 };  /* pixels with photons that tell the step of counts */
-static const double MORE = 2; /* times the variance that the gain says */
+enum { FEWEST_STEPS = 100 };  /* fewest pixels with photons to determine the step of counts */
+static const double MORE = 2; /* factor on the variance expected by the gain */
 
-/* Differences of the pairs of trusted pixels of a square; returns how many, 0 where they are too
- * few. */
+/* Differences of pairs of trusted pixels of a square; returns their number, 0 if there are too few. */
 static size_t pairs_of(const db_measured_image *panel, int fast, int slow, double apart[PAIRS],
                        double *mean) {
     double sum = 0;
@@ -32,18 +31,16 @@ static size_t pairs_of(const db_measured_image *panel, int fast, int slow, doubl
     return count < PAIRS / 4 ? 0 : count;
 }
 
-/* Places in the sorted list of differences: beyond the first lie the largest hundredth, the second
- * is the middle. */
+/* Indices in the sorted list of differences: before the largest hundredth, and in the middle. */
 static size_t last_of(size_t count) { return count - 1 - count / 100; }
 static size_t middle_of(size_t count) { return count / 2; }
 
-/* Which differences a normal distribution, in standard deviations, has at these places. */
+/* Differences of a normal distribution at these places, in standard deviations. */
 static const double BEYOND = 2.5758293035489, HALF = 0.6744897501961;
 
-/* Whether a square scatters by more than photons explain: its differences beyond which lies one
- * in a hundred, since noise of heavier tails must not be taken for spots, and the middle one, in
- * which spots have no part. Counting is far less work than sorting. known: set to 0 where pixels
- * are too few, or all alike. */
+/* Does a square scatter by more than photons explain? Compares the difference that one in a hundred exceeds,
+ * because noise of heavy tails must not become spots, and the middle one, on which spots have no influence.
+ * Counting is far less work than sorting. known: set to 0 if pixels are too few, or all equal. */
 static int scatters_more(const db_fit_settings *settings, const db_measured_image *panel, int fast,
                          int slow, int *known) {
     double apart[PAIRS], mean;
@@ -61,8 +58,7 @@ static int scatters_more(const db_fit_settings *settings, const db_measured_imag
     return within <= last_of(count) && half <= middle_of(count);
 }
 
-/* Whether most of the squares scatter by more than photons; not many more than are plenty are
- * looked at. */
+/* Do most squares scatter by more than photons? Uses little more than PLENTY squares. */
 static int is_noisy(const db_measured_image *image, const db_fit_settings *settings) {
     const double all = (double)image->fast_pixels * image->slow_pixels / (SQUARE * SQUARE) + 1;
     const int apart = SQUARE * (int)ceil(sqrt(floor(all) / PLENTY));
@@ -79,8 +75,8 @@ static int is_noisy(const db_measured_image *image, const db_fit_settings *setti
     return count >= ENOUGH && 2 * more > count;
 }
 
-/* What all counts are a multiple of, where they are whole and at least half of the trusted pixels are 0:
- * then a photon is one step, since what is less than a step is not seen. 0: there is no such step. */
+/* Step of counts: their common divisor, if they are whole and at least half of the trusted pixels are 0. A photon
+ * is then one step, because less is not seen. 0: no step. */
 static double step_of(const db_measured_image *image) {
     const size_t pixels = db_measured_pixels(image);
     enum { LARGEST = 1 << 24 }; /* whole numbers of a float */
@@ -102,8 +98,7 @@ static double step_of(const db_measured_image *image) {
     return 2 * dark >= trusted && trusted - dark >= FEWEST_STEPS ? (double)step : 0;
 }
 
-/* The image's gain counts here, and no readout noise: data.gain of a detector that is known to
- * scatter more does not make it one that scatters as photons do. */
+/* Uses the image's gain and no readout noise: data.gain of a detector with more noise must not hide that noise. */
 db_status db_image_noise_estimate(db_context *context, db_measured_image *image,
                                   db_fit_settings *settings, db_image_noise *noise) {
     db_fit_settings photons = *settings; /* borrows */

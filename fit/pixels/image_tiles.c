@@ -24,13 +24,13 @@ static db_region region_of_interest(const db_fit_data *data) {
     return r;
 }
 
-/* Number of pieces of about the wanted size. */
+/* Number of pieces of about the wanted length. */
 static int pieces(int length, int wanted) {
     const int count = (length + wanted / 2) / wanted;
     return count < 1 ? 1 : count;
 }
 
-/* Adds the tiles of the rows from `start` to `end` - 1 of the image, which are on one panel. */
+/* Adds the tiles of rows `start` to `end` - 1 of the image, which are on one panel. */
 static void cut_rows(const db_region *region, int wanted, size_t panel, int first_row, int start,
                      int end, db_fit_blocks *tiles) {
     const int across = pieces(region->fast_count, wanted), down = pieces(end - start, wanted);
@@ -52,7 +52,7 @@ static void cut_rows(const db_region *region, int wanted, size_t panel, int firs
     }
 }
 
-/* Panel by panel. */
+/* Cuts tiles panel by panel. */
 static db_status cut_panels(db_context *context, const db_region *region, int wanted,
                             const db_measured_image *image, db_fit_blocks *tiles) {
     size_t room = 0;
@@ -71,7 +71,7 @@ static db_status cut_panels(db_context *context, const db_region *region, int wa
     return DB_OK;
 }
 
-/* Fills value, and weight with 1 for usable pixels; with 0 throughout where they are too few. */
+/* Fills value, and weight: 1 for usable pixels, 0 for all if they are too few. */
 static void fill_tile(const db_fit_data *data, const db_fit_geometry *geometry, double dmin,
                       const db_region *tile, db_fit_blocks *tiles) {
     const double dmax = data->settings->dmax > 0 ? data->settings->dmax : INFINITY;

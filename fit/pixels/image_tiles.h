@@ -5,9 +5,9 @@
 
 #include "fit/pixels/fit_data.h"
 
-/* Cuts the region of interest of the settings (or the whole image) into about square tiles, each of
- * one panel. Rows of the arrays are rows of the whole region. Used are trusted pixels between dmin
- * and the settings' dmax, in tiles where they are at least 30 %: their weight is 1. */
+/* Cuts the region of interest of the settings (or the whole image) into about square tiles, each on one panel.
+ * Rows of the arrays are rows of the whole region. Trusted pixels between dmin and the settings' dmax get the
+ * weight 1, in tiles with at least 30 % of them. */
 db_status db_tiles_take(db_context *context, const db_experiment *experiment,
                         const db_fit_data *data, double dmin, db_fit_blocks *tiles);
 void db_tiles_clear(db_fit_blocks *tiles);

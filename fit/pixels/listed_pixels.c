@@ -1,4 +1,4 @@
-/* What an experiment list says of pixels: which are trusted, and how their counts are made of photons. */
+/* Facts of an experiment list about pixels: trusted pixels, and counts of photons. */
 #include "fit/pixels/listed_pixels.h"
 
 #include "base/shown_text.h"
@@ -75,7 +75,7 @@ static void mask_panels(const db_listed_pixels *l) {
     }
 }
 
-/* What is done to the pixels from `first` to before `end`; number: the list's, of a panel or a pixel. */
+/* Changes pixels from `first` to before `end`; number: the list's, for the panel or the pixel. */
 typedef void (*pixel_step)(db_measured_image *image, size_t first, size_t end, double number,
                            double reference);
 
@@ -91,7 +91,7 @@ static void scale_gain(db_measured_image *image, size_t first, size_t end, doubl
         image->value[i] = (float)((double)image->value[i] * (common / gain));
 }
 
-/* A step for each panel, with its number. */
+/* Applies a change to each panel, with its number. */
 static void by_panel(const db_listed_pixels *l, const double *number, double reference,
                      pixel_step step) {
     const size_t width = (size_t)l->image->fast_pixels;
@@ -103,7 +103,7 @@ static void by_panel(const db_listed_pixels *l, const double *number, double ref
     }
 }
 
-/* A step for each pixel, with its number; those beyond `least` have none, and are bad. */
+/* Applies a change to each pixel, with its number; pixels with less than `least` are marked bad instead. */
 static void by_pixel(const db_listed_pixels *l, const float *number, double least, double reference,
                      pixel_step step) {
     for (size_t i = 0; i < db_measured_pixels(l->image); i++) {
@@ -115,8 +115,7 @@ static void by_pixel(const db_listed_pixels *l, const float *number, double leas
     }
 }
 
-/* The values of a file that the list names; NULL: it names none, or one that cannot be read, as a line
- * tells. */
+/* Values of a file that the list names; NULL: no file, or none that can be read, which a notice says. */
 static db_status read_map(const db_listed_pixels *l, db_expt_map map, float **value) {
     *value = NULL;
     if (!l->content->map[map]) return DB_OK;
@@ -142,7 +141,7 @@ static db_status apply_mask(const db_listed_pixels *l) {
     return DB_OK;
 }
 
-/* One number of each panel; *differ: they are not all alike. */
+/* A number for each panel; *differ: they are not all equal. */
 static db_status panel_numbers(const db_listed_pixels *l, int of_gain, double **number,
                                int *differ) {
     const size_t count = l->content->panel_count;
@@ -157,7 +156,7 @@ static db_status panel_numbers(const db_listed_pixels *l, int of_gain, double **
     return DB_OK;
 }
 
-/* The header's pedestal is subtracted already; the list's goes over it where it says any. */
+/* Subtracts the list's pedestals, if it has any, instead of the header's, which is subtracted already. */
 static db_status subtract_of_panels(const db_listed_pixels *l) {
     const double before = l->image->pedestal;
     double *pedestal;
@@ -194,7 +193,7 @@ static double mean_gain(const db_measured_image *image, const float *gain) {
     return count > 0 ? sum / count : 1;
 }
 
-/* Counts of panels are brought to the gain of the first one, so that one gain tells the noise of all. */
+/* Brings counts of panels to the gain of the first one, so that one gain describes the noise of all. */
 static void bring_panels(const db_listed_pixels *l, const double *gain, int differ) {
     double least = gain[0], most = gain[0];
     for (size_t p = 0; p < l->content->panel_count; p++) {

@@ -1,4 +1,4 @@
-/* What an experiment list says of the pixels of a measured image. */
+/* Facts of an experiment list about the pixels of a measured image. */
 #ifndef DB_FIT_PIXELS_LISTED_PIXELS_H
 #define DB_FIT_PIXELS_LISTED_PIXELS_H
 
@@ -9,17 +9,17 @@ typedef struct db_listed_pixels {
     db_context *context;
     const db_fit_config *config;
     const db_expt_content *content;
-    db_measured_image *image;                   /* with the list's panels */
+    db_measured_image *image;                   /* with the panels of the list */
     void (*line)(void *user, const char *line); /* for notices; NULL: none */
     void *user;
 } db_listed_pixels;
 
-/* Masks pixels beyond the list's trusted range, in its rectangles and masks; subtracts its pedestals, and
- * brings all panels and pixels to one gain, that of the image then. What the configuration says is taken
- * instead. A line tells what of the list is not used. */
+/* Masks pixels beyond the list's trusted range, in its rectangles and masks; subtracts its pedestals, and brings
+ * all panels and pixels to one gain, which the image then has. Values of the configuration take precedence.
+ * Notices name facts of the list that are not used. */
 db_status db_listed_pixels_apply(const db_listed_pixels *listed);
 
-/* Masks the pixels of some rows whose value, with what was subtracted, is not within a range. */
+/* Masks pixels of some rows whose value, with the subtracted pedestal, is outside a range. */
 void db_trust_range(const double range[2], double subtracted, int first_row, int rows,
                     db_measured_image *image);
 

@@ -1,5 +1,4 @@
-/* Pixels of measured images: those of several panels, which lie one below the other, how far
- * noise moves their counts, and which count what no photon brought. */
+/* Pixels of measured images: panels, one below the other; noise of their counts; hot pixels. */
 #ifndef DB_FIT_PIXELS_MEASURED_IMAGE_H
 #define DB_FIT_PIXELS_MEASURED_IMAGE_H
 
@@ -13,10 +12,9 @@ static inline double db_pixel_variance(const db_fit_settings *settings, double c
     return db_count_variance(settings->gain, settings->readout_noise, counts);
 }
 
-/* Masks as bad every trusted pixel that exceeds the median of the 24 around it by `sigma` standard
- * deviations while none of its eight neighbours has more than 5 % of its excess plus three standard
- * deviations: light that a lens, a phosphor or a crystal brings falls on more than one pixel.
- * Returns how many. */
+/* Masks hot pixels as bad: trusted pixels that exceed the median of the 24 around them by `sigma` standard
+ * deviations, while none of the eight neighbours has more than 5 % of this excess plus three standard deviations.
+ * (Light from a lens, a phosphor or a crystal falls on more than one pixel.) Returns their number. */
 size_t db_mask_hot_pixels(const db_fit_settings *settings, double sigma, db_measured_image *image);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Centroid of a group of pixels, which are counted from the panel's first one. */
+/* Centroid of a group of pixels, numbered from the panel's first one. */
 static db_observed_spot centroid(const db_measured_image *panel, const float *background,
                                  const size_t *list, size_t count) {
     const size_t columns = (size_t)panel->fast_pixels;
@@ -34,7 +34,7 @@ static db_observed_spot centroid(const db_measured_image *panel, const float *ba
     return spot;
 }
 
-/* left: the strong pixels of the panel, which become 2 on the way. */
+/* Finds spots of a panel. left: its strong pixels, which become 2. */
 static void find_on_panel(const db_measured_image *panel, size_t number, const float *background,
                           uint8_t *left, size_t most, size_t *list, db_observed_spots *spots) {
     const size_t pixels = db_measured_pixels(panel);
@@ -93,13 +93,12 @@ void db_observed_spots_clear(db_observed_spots *spots) {
     *spots = (db_observed_spots){ 0, NULL };
 }
 
-/* Groups of touching strong pixels with several summits: each summit becomes a spot.
- *
- * Pixels of a group are taken from the brightest down. One that touches none taken before is a
- * summit; any other goes to the summit of its brightest neighbour. Where two summits meet, the pixel
- * is the highest between them: they are one unless it is much lower than both. */
+/* Divides groups of touching strong pixels with several summits: each summit becomes a spot.  It takes pixels of a
+ * group from the brightest down. A pixel that touches none taken before is a summit; any other belongs to the
+ * summit of its brightest neighbour. If two summits meet at a pixel, it is the highest point between them: they
+ * are one spot unless it is much lower than both. */
 
-/* Two equal spots are seen as two if it is darker than this between them (Rayleigh's criterion). */
+/* Two equal spots are two if the pixel between them is below this fraction (Rayleigh's criterion). */
 static const double VALLEY = 0.735;
 /* Standard deviations by which a valley must be below the lower summit. */
 static const double DEEP = 4;
@@ -118,21 +117,21 @@ typedef struct summit_spot {
 
 typedef struct landscape {
     const db_fit_settings *settings;
-    db_measured_image panel; /* the present one, which borrows */
+    db_measured_image panel; /* the present panel, borrowed */
     const float *background;
     size_t number, first; /* of the panel; its first pixel in the image */
     /* a group of touching pixels */
     size_t count;
-    size_t *list;      /* where they are in the panel */
+    size_t *list;      /* places in the panel */
     peak_pixel *order; /* the brightest first */
-    size_t *summit;    /* in that order: another pixel of the same spot, or itself at the summit */
-    size_t *spot;      /* number of the spot of a summit */
-    /* [rows][columns]: which pixel of that order is where, NONE of those not taken yet; with a ring
-     * of others around */
+    /* in this order: another pixel of the same spot, or the pixel itself at a summit */
+    size_t *summit;
+    size_t *spot; /* number of the spot of a summit */
+    /* [rows][columns] place in this order, NONE for pixels not taken yet; with a ring of others around */
     size_t *grid;
     size_t room; /* of the grid */
     int corner[2], columns, rows;
-    /* what was found */
+    /* found spots */
     summit_spot *found;
     size_t spots;
 } landscape;
@@ -155,7 +154,7 @@ static size_t summit_of(landscape *l, size_t rank) {
     return rank;
 }
 
-/* Whether a pixel between two summits is much lower than the lower of them. */
+/* Is a pixel between two summits much lower than the lower summit? */
 static int are_apart(const landscape *l, size_t lower, size_t between) {
     const size_t at[2] = { l->order[lower].at, l->order[between].at };
     const double top = l->order[lower].excess, pass = l->order[between].excess;
@@ -170,7 +169,7 @@ static size_t grid_place(const landscape *l, size_t at) {
            (size_t)l->corner[0] + 1;
 }
 
-/* Ranks grow as pixels get fainter: the first of the neighbours is the brightest. */
+/* Takes a pixel. Ranks grow as pixels get fainter, so the first of its neighbours is the brightest. */
 static void take_pixel(landscape *l, size_t rank) {
     size_t *const own = l->grid + grid_place(l, l->order[rank].at);
     size_t touching[8], count = 0, brightest = NONE;
@@ -209,7 +208,7 @@ static void add_up(landscape *l) {
         for (int k = 0; k < 2; k++) l->found[i].spot.position[k] /= l->found[i].spot.counts;
 }
 
-/* An empty grid around the pixels of the list. 0: no memory. */
+/* Makes an empty grid around the pixels of the list. 0: no memory. */
 static int make_grid(landscape *l) {
     const size_t columns = (size_t)l->panel.fast_pixels;
     int end[2] = { 0, 0 };
@@ -246,7 +245,7 @@ static int divide_group(landscape *l) {
     return 1;
 }
 
-/* left: the strong pixels of the panel, which become 2 on the way. 0: no memory. */
+/* Divides the groups of a panel. left: its strong pixels, which become 2. 0: no memory. */
 static int divide_panel(landscape *l, uint8_t *left) {
     const uint8_t *const end = left + db_measured_pixels(&l->panel);
     for (const uint8_t *next = left;

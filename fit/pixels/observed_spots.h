@@ -7,9 +7,9 @@
 typedef struct db_observed_spot {
     size_t panel;
     double position[2];   /* centroid of its counts above the background (pixels, fast, slow) */
-    double counts;        /* of them */
-    size_t pixels;        /* in its group; 0: not known, as the covariance then is */
-    double covariance[3]; /* of these counts (pixels^2: fast, slow, of both) */
+    double counts;        /* sum of these counts */
+    size_t pixels;        /* pixels of its group; 0: unknown, and so is the covariance */
+    double covariance[3]; /* of these counts (pixels^2: fast, slow, mixed) */
     int hkl[3];
 } db_observed_spot;
 
@@ -22,15 +22,15 @@ typedef struct db_observed_spots {
 db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
                                  const db_strong_pixels *strong, db_observed_spots *spots);
 
-/* The same of an image whose strong pixels nobody has found. */
+/* Finds the strong pixels of an image, then its spots. */
 db_status db_observed_spots_of_image(db_context *context, const db_measured_image *image,
                                      const db_fit_settings *settings, db_observed_spots *spots);
 
-/* The same, but a group that has several summits is as many spots. */
+/* As db_observed_spots_find, but a group with several summits becomes several spots. */
 db_status db_observed_spots_divide(db_context *context, const db_measured_image *image,
                                    const db_strong_pixels *strong, const db_fit_settings *settings,
                                    db_observed_spots *spots);
-/* The strongest first. */
+/* Sorts spots, the strongest first. */
 void db_observed_spots_sort(db_observed_spots *spots);
 void db_observed_spots_clear(db_observed_spots *spots);
 

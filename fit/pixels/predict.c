@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Sampled spots as the Gaussians of the same spread; the crystal turns from the first step to the last, and light is
- * absorbed from the front of the first layer to that of the last, if they lie at their fronts. */
+/* Replaces sampled spots by Gaussians of the same spread. The crystal turns from the first step to the last. Light
+ * is absorbed between the fronts of the first and the last layer, if layers record at their fronts. */
 static void gather_samples(db_experiment *e) {
     e->spread = db_spread_of_domains(&e->crystal);
     if (e->crystal.shape == DB_SHAPE_ROUND) e->crystal.shape = DB_SHAPE_GAUSS;
@@ -19,7 +19,7 @@ static void gather_samples(db_experiment *e) {
     e->detector.layers_at_front = 0;
 }
 
-/* Whatever their structure factors, which the measured image may know better. */
+/* Predicts reflections whatever their structure factors, which the measured image may know better. */
 db_status db_predict(db_context *context, const db_experiment *experiment,
                      const db_prediction_range *range, db_prediction *prediction) {
     const double most_turn = 10;         /* degree */

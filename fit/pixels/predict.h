@@ -1,7 +1,5 @@
-/* Prediction of reflections: which are near the Ewald sphere, and where they appear.
- *
- * Spots are predicted by the formula that renders those in closed form (dualbragg/spots.h); sampled ones
- * as Gaussians of the same spread. */
+/* Prediction of reflections near the Ewald sphere, and their places.  The formula that renders spots in closed
+ * form predicts them (dualbragg/spots.h); sampled spots are Gaussians of the same spread. */
 #ifndef DB_FIT_PIXELS_PREDICT_H
 #define DB_FIT_PIXELS_PREDICT_H
 
@@ -11,11 +9,11 @@ typedef struct db_reflection {
     int hkl[3];
     double d_spacing;     /* angstrom */
     double excitation;    /* rotation that would bring it onto the Ewald sphere (degree, signed) */
-    size_t panel;         /* on which it would then appear ... */
-    double position[2];   /* ... and where (pixels of the panel, fast, slow) */
+    size_t panel;         /* panel on which it would then appear ... */
+    double position[2];   /* ... and place (pixels of the panel, fast, slow) */
     double apart;         /* distance to the sphere in standard deviations */
-    double recorded;      /* part of its intensity that the image shows, 0 to 1 */
-    double covariance[3]; /* pixels^2: fast, slow, of both */
+    double recorded;      /* recorded fraction of its intensity, 0 to 1 */
+    double covariance[3]; /* pixels^2: fast, slow, mixed */
     double wavelength[2]; /* of its photons (A): mean and standard deviation */
 } db_reflection;
 
@@ -26,7 +24,7 @@ static inline int db_compare_hkl(const int a[3], const int b[3]) {
     return 0;
 }
 
-/* The same of two db_fit_spot, for qsort. */
+/* Order of two db_fit_spot by h, k, l, for qsort. */
 static inline int db_spots_by_hkl(const void *a, const void *b) {
     return db_compare_hkl(((const db_fit_spot *)a)->hkl, ((const db_fit_spot *)b)->hkl);
 }

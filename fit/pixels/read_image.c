@@ -1,4 +1,4 @@
-/* The measured image of a configuration, with everything masked that must not count. */
+/* Reads the measured image of a configuration, and masks everything that must not count. */
 #include "base/context_internal.h"
 #include "fit/config/detector_modules.h"
 #include "fit/config/listed_experiment.h"
@@ -98,7 +98,7 @@ static db_status cut_into_modules(const reading *r, db_experiment *listed) {
     return DB_OK;
 }
 
-/* Masks: those for the image as its file has it, and those for the list's panels. */
+/* Applies masks: for the image as in its file, and for the list's panels. */
 static db_status apply_all(const reading *r, db_experiment *listed,
                            const db_expt_content *content) {
     const int one_array =
@@ -118,7 +118,7 @@ static db_status apply_all(const reading *r, db_experiment *listed,
     return cut_into_modules(r, listed);
 }
 
-/* As the list says that it lies in its file. */
+/* Reads the image in the layout of the list. */
 static db_status read_listed(const reading *r) {
     db_listed listed;
     DB_TRY(db_listed_read(r->context, r->config, &listed));
@@ -129,7 +129,7 @@ static db_status read_listed(const reading *r) {
     return status;
 }
 
-/* Masks for an image that no list describes. */
+/* Applies masks to an image without a list. */
 static db_status apply_plain(const reading *r) {
     if (!isnan(r->config->trusted[0]))
         db_trust_range(r->config->trusted, 0, 0, r->image->slow_pixels, r->image);
@@ -142,7 +142,7 @@ static db_status read_masked(const reading *r) {
     return apply_plain(r);
 }
 
-/* What is no number counts nowhere. */
+/* Masks pixels that are not finite. */
 static void mask_not_finite(db_measured_image *image) {
     for (size_t i = 0; i < db_measured_pixels(image); i++)
         if (!isfinite(image->value[i])) {
@@ -156,7 +156,7 @@ static void count_masked(db_measured_image *image) {
     for (size_t i = 0; i < db_measured_pixels(image); i++) image->masked += image->mask[i] != 0;
 }
 
-/* The image knows its noise where that was measured. */
+/* Estimates noise, unless the image has measured values. */
 static db_status estimate_noise(const reading *r, db_fit_settings *settings) {
     char line[200];
     db_image_noise noise;

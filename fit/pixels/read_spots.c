@@ -1,4 +1,4 @@
-/* Lists of reflections that get shoeboxes: files of them, and the one of a configuration. */
+/* Reads lists of reflections that get shoeboxes: from files, and of a configuration. */
 #include "fit/config/detector_modules.h"
 #include "fit/config/listed_experiment.h"
 #include "base/context_internal.h"
@@ -27,7 +27,7 @@ static db_status append_spot(db_context *context, db_fit_spots *spots, size_t *r
 
 enum { MOST_NUMBERS = 8, LARGEST_BOX = 201 };
 
-/* Numbers of a line, 0 where there are none; those beyond the eighth are passed over. */
+/* Numbers of a line, 0 if there are none; numbers beyond the eighth are ignored. */
 static int numbers_of(const char *line, double value[MOST_NUMBERS]) {
     int count = 0;
     for (int i = 0; i < MOST_NUMBERS; i++) value[i] = 0;
@@ -100,7 +100,7 @@ static db_status read_list(db_context *context, db_text *text, db_fit_spots *spo
                    text->path);
 }
 
-/* Which experiment's reflections count, unless that is given: the only one there is. */
+/* Selects the experiment whose reflections count, unless it is given: the only one. */
 static db_status choose_experiment(db_context *context, const char *path,
                                    const db_reflection_table *table, int *experiment) {
     int least = INT_MAX, most = -1;
@@ -124,7 +124,7 @@ static db_status bad_row(db_context *context, const char *path, size_t row, cons
     return db_fail(context, DB_ERROR_INPUT, "%s: row %zu: %s", path, row, what);
 }
 
-/* What of a row counts. */
+/* Takes a row of a table. */
 static db_status take_row(db_context *context, const char *path, const db_reflection_table *table,
                           size_t row, db_fit_listing listing, db_fit_spot *spot) {
     *spot = (db_fit_spot){ .panel = 0 };
@@ -226,7 +226,7 @@ static db_status read_content(db_context *context, const char *path,
     db_file_content content;
     db_file_kind kind;
     DB_TRY(db_recognize_file(context, path, &kind));
-    if (strcmp(kind.label, ".stream") == 0) /* which may be larger than the memory */
+    if (strcmp(kind.label, ".stream") == 0) /* the file may be larger than the memory */
         return read_stream(context, path, selection, spots);
     DB_TRY(db_file_content_read(context, path, &content));
     const db_status status =
@@ -237,7 +237,7 @@ static db_status read_content(db_context *context, const char *path,
     return status;
 }
 
-/* identifier: of the experiment; "": none, or not known. */
+/* Reads spots of a file. identifier: of the experiment; "": none, or unknown. */
 static db_status read_spots(db_context *context, const char *path, db_fit_listing listing,
                             const db_expt_selection *selection, const char *identifier,
                             db_fit_spots *spots) {
@@ -261,7 +261,7 @@ void db_fit_spots_clear(db_fit_spots *spots) {
     memset(spots, 0, sizeof *spots);
 }
 
-/* Where a spot is. */
+/* Place of a spot. */
 static void place_of(const db_fit_spots *spots, const db_fit_spot *spot, double at[2]) {
     for (int i = 0; i < 2; i++)
         at[i] = spots->listing == DB_FIT_LISTED_BY_POSITION
@@ -269,7 +269,7 @@ static void place_of(const db_fit_spots *spots, const db_fit_spot *spot, double 
                     : 0.5 * (spot->box[2 * i] + spot->box[2 * i + 1] + 1);
 }
 
-/* From the whole array onto a panel; 0: it is not there. Boxes end with their panel. */
+/* Moves a place of the whole array onto a panel; 0: it is not there. Boxes end with their panel. */
 static int onto_panel(const db_panel *panel, const double at[2], db_fit_spot *spot) {
     const int size[2] = { panel->fast_pixels, panel->slow_pixels };
     for (int i = 0; i < 2; i++) {
@@ -288,7 +288,7 @@ static int onto_panel(const db_panel *panel, const double at[2], db_fit_spot *sp
     return 1;
 }
 
-/* Lists of the image as one array have all on panel 0. What is in no panel is in a gap: it goes. */
+/* Lists of the image as one array have everything on panel 0. Spots in gaps between panels are removed. */
 static void onto_panels(const db_detector *detector, db_fit_spots *spots) {
     size_t kept = 0;
     if (spots->listing == DB_FIT_LISTED_BY_INDEX || !db_detector_is_one_array(detector)) return;

@@ -1,4 +1,4 @@
-/* Neighbours of predicted reflections, found by cells. */
+/* Neighbours of predicted reflections, by cells. */
 #include "fit/pixels/reflection_grid.h"
 
 #include "base/context_internal.h"
@@ -41,7 +41,7 @@ db_status db_reflection_grid_make(db_context *context, const db_prediction *pred
         db_reflection_grid_clear(grid);
         return db_fail_memory(context, "the neighbours of the reflections");
     }
-    /* Counting sort. Positions are shifted by one, so that filling leaves the starts behind. */
+    /* Counting sort. Indices are shifted by one, so that filling leaves the starts. */
     for (size_t i = 0; i < prediction->count; i++)
         grid->start[cell_of(grid, &prediction->reflection[i]) + 2]++;
     for (size_t c = 2; c < cells + 2; c++) grid->start[c] += grid->start[c - 1];
@@ -61,13 +61,13 @@ void db_reflection_grid_clear(db_reflection_grid *grid) {
     memset(grid, 0, sizeof *grid);
 }
 
-/* Reflections, first to end - 1 in the order of the cells. */
+/* Reflections first to end - 1 in the order of the cells. */
 typedef struct run {
     size_t first, end;
 } run;
 
-/* Those in the cells around a position, its own included: a run in each row of cells; returns in
- * how many rows. */
+/* Reflections in cells around a position, its own included: a run for each row of cells; returns the number of
+ * rows. */
 static int runs_around(const db_reflection_grid *grid, size_t panel, const double position[2],
                        run runs[3]) {
     const size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows,
@@ -84,26 +84,24 @@ static int runs_around(const db_reflection_grid *grid, size_t panel, const doubl
     return count;
 }
 
-/* Rows of a region of which limits are worked out at a time. */
+/* Rows of a region processed at a time. */
 enum { ROWS = 64 };
 
-/* Pixels of rows that are nearest to a reflection, counted from the region's first one: those at low
- * and beyond, up to high. Half planes leave no more than that. */
+/* Pixels of a row that are nearest to a reflection: from `low` to `high`. Half planes leave such an interval. */
 typedef struct limits {
     double low[ROWS], high[ROWS];
 } limits;
 
-/* The least whole number that is not below a positive one, but at most `most`. */
+/* The least whole number not below a positive one, but at most `most`. */
 static int up(double x, int most) { return x >= most ? most : db_ceiling(x); }
 
-/* The outermost pixels of some rows, as seen from their reflection. */
+/* Outermost pixels of some rows, relative to their reflection. */
 typedef struct corners {
     double start, end, top, bottom;
 } corners;
 
-/* Takes away the pixels on the other reflection's side of the perpendicular bisector, in `rows` rows.
- * half: of the square of the step to it; along: the most that the step's first component brings any
- * pixel towards it. */
+/* Removes pixels on the other reflection's side of the perpendicular bisector, in `rows` rows. half: half the
+ * squared step to it; along: the largest contribution of the step's first component for any pixel. */
 static void cut_off(const double step[2], double half, double along, const corners *c, int count,
                     limits *left) {
     const double top = c->top, start = c->start, inverse = 1 / step[0];
@@ -127,8 +125,8 @@ static void cut_off(const double step[2], double half, double along, const corne
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* The reflection is among its neighbours, and takes nothing from itself. The bisectors of most others
- * are beyond all corners. */
+/* Shares rows with neighbours. The reflection itself is among them, and takes nothing away. The bisectors of most
+ * others are beyond all corners. */
 static void share_rows(const db_reflection_grid *grid, const db_reflection *own,
                        const db_region *region, int first, int count, limits *left) {
     const double start = region->fast_start + 0.5 - own->position[0],

@@ -1,4 +1,4 @@
-/* Experiments as a refinement renders them, and regions rendered once. */
+/* Experiments for the renderings of a refinement, and regions rendered once. */
 #include "fit/pixels/rendering.h"
 
 #include "base/context_internal.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Curves of its own, with borrowed geometric factors; in one block. */
+/* Own curves with borrowed geometric factors, in one block. */
 static db_site_kinds *own_curves(const db_site_kinds *sites) {
     size_t points = 0;
     for (int k = 0; k < sites->count; k++) points += sites->kind[k].count;

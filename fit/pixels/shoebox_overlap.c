@@ -1,4 +1,4 @@
-/* Pixels of shoeboxes that the model of another reflection reaches. */
+/* Pixels of shoeboxes with light of other reflections. */
 #include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double NEGLIGIBLE = 1e-3; /* foreign light, of the own highest pixel */
-static const double LEAST_LIGHT = 0.5; /* of a spot, in the pixels that are left */
+static const double NEGLIGIBLE =
+    1e-3; /* foreign light, relative to the highest pixel of the reflection */
+static const double LEAST_LIGHT = 0.5; /* least fraction of a spot in the remaining pixels */
 enum { LEAST_PIXELS = 20 };
 
 static double highest_of(const db_shoeboxes *boxes, size_t box, const float *own) {
@@ -20,15 +21,15 @@ static double highest_of(const db_shoeboxes *boxes, size_t box, const float *own
     return highest;
 }
 
-/* Highest pixel of a reflection that is wholly recorded (90th percentile of the boxes). */
+/* Highest pixel of a fully recorded reflection (90th percentile of the boxes). */
 static double highest_of_whole(const db_shoeboxes *boxes, const float *own, double *room) {
     for (size_t b = 0; b < boxes->count; b++) room[b] = highest_of(boxes, b, own);
     db_sort_numbers(room, boxes->count);
     return room[boxes->count * 9 / 10];
 }
 
-/* Marks what is left of a box; returns whether that is enough. least: of the highest pixel that
- * foreign light is compared with. */
+/* Marks the remaining pixels of a box; returns whether they are enough. least: least highest pixel for comparing
+ * foreign light. */
 static int clear_pixels(const db_shoeboxes *boxes, size_t box, double least, const float *own,
                         const float *all, uint8_t *left) {
     const size_t first = box * boxes->pixels;
@@ -57,13 +58,13 @@ static void exclude_pixels(const uint8_t *enough, const uint8_t *left, db_shoebo
     boxes->count = count;
 }
 
-/* What is worked out for the boxes. */
+/* Results for the boxes. */
 typedef struct lights {
     float *own;      /* light of each box's own reflection */
     float *all;      /* of all reflections */
-    uint8_t *left;   /* pixels that stay */
-    uint8_t *enough; /* boxes that stay */
-    double *room;    /* for a number of each box */
+    uint8_t *left;   /* remaining pixels */
+    uint8_t *enough; /* remaining boxes */
+    double *room;    /* room for a number of each box */
     int (*hkl)[3];   /* of each box */
 } lights;
 
@@ -78,7 +79,7 @@ static db_status choose_pixels(db_context *context, const db_experiment *experim
     const int(*const hkl)[3] = (const int(*)[3])l->hkl;
     double tolerance;
     db_status status = db_shoeboxes_tolerance(context, &unit, boxes, &tolerance);
-    tolerance *= 10; /* still a tenth of what is negligible */
+    tolerance *= 10; /* a tenth of negligible light */
     if (status == DB_OK)
         status = db_render_regions(context, &unit, settings, boxes->region, boxes->count, NULL,
                                    tolerance, l->all);

@@ -1,5 +1,4 @@
-/* How large shoeboxes are, how finely their pixels are divided, and what these may lack, where that is
- * left open. */
+/* Open sizes of shoeboxes, sub-pixels, and tolerances of their pixels. */
 #include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
@@ -16,15 +15,14 @@
 
 enum {
     LEAST = 2,
-    MOST = 20, /* of spots in closed form that are so wide */
+    MOST = 20, /* largest half width, for wide spots in closed form */
     MOST_WIDTH = 2 * MOST + 1,
-    SAMPLE = 500, /* reflections looked at, evenly along the list */
-    FEWEST = 10,  /* below it, boxes have the usual size */
-    EXCITED = 64  /* reflections whose peaks are asked for */
+    SAMPLE = 500, /* reflections in the sample, evenly along the list */
+    FEWEST = 10,  /* fewer boxes have the usual size */
+    EXCITED = 64  /* reflections whose peaks are used */
 };
 
-/* Adds to enough[w] whether the middle (2w + 1)^2 pixels of a box of half width `most` would be a
- * box with enough. */
+/* Adds 1 to enough[w] if the middle (2w + 1)^2 pixels of a box of half width `most` have enough pixels. */
 static void try_widths(int most, const uint8_t *own, size_t enough[MOST + 1]) {
     size_t at_distance[MOST + 1] = { 0 }, count = 0;
     for (int s = -most; s <= most; s++)
@@ -37,8 +35,8 @@ static void try_widths(int most, const uint8_t *own, size_t enough[MOST + 1]) {
     }
 }
 
-/* The half width that nine of ten spots fill with three standard deviations and a pixel of
- * background, but at least the usual one: a start may know nothing of spreads. */
+/* Half width that contains three standard deviations of nine of ten spots and a pixel of background; at least the
+ * usual one, because a start may not know the spreads. */
 static int widest_wanted(const db_prediction *prediction, double *deviation) {
     const size_t step = prediction->count / SAMPLE + 1;
     size_t count = 0;
@@ -121,9 +119,9 @@ db_status db_shoeboxes_oversample(db_context *context, const db_shoeboxes *boxes
     return status;
 }
 
-/* Names some of the boxes' reflections that are well excited; returns how many. */
+/* Names well excited reflections of the boxes; returns their number. */
 static size_t name_excited(const db_shoeboxes *boxes, db_spot *spot) {
-    const double least = 0.3; /* recorded */
+    const double least = 0.3; /* recorded fraction */
     size_t count = 0, named = 0;
     for (size_t b = 0; b < boxes->count; b++) count += boxes->reflection[b].recorded > least;
     const size_t step = count / EXCITED + 1;

@@ -1,4 +1,4 @@
-/* Which predicted reflections get shoeboxes, and the data in them. */
+/* Shoeboxes: selection of predicted reflections, and their data. */
 #include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
@@ -16,10 +16,10 @@
 
 enum { FEWEST_STRONG = 3 }; /* strong pixels that make a reflection strong */
 
-/* A possible box: its reflection and how strong it looks. */
+/* A candidate for a box: its reflection and its strength. */
 typedef struct candidate {
     size_t reflection;
-    double excess; /* counts over the background, in strong pixels; or the model's light */
+    double excess; /* counts over the background in strong pixels, or the model's light */
     int chosen;
 } candidate;
 
@@ -33,25 +33,26 @@ db_region db_shoebox_square(const db_reflection *reflection, int half_width) {
                         .stride = (size_t)width };
 }
 
-/* What decides where boxes are placed. */
+/* Inputs of the placing of boxes. */
 typedef struct placing {
     const db_fit_data *data;
     const db_reflection_grid *grid;
     db_shoebox_choice choice;
-    const double *light;             /* of each reflection; NULL: does not count */
-    const db_fit_spot *const *given; /* the box of each reflection, NULL: none; NULL: squares */
+    const double *light; /* of each reflection; NULL: not used */
+    /* box of each reflection, NULL: none; NULL: all boxes are squares */
+    const db_fit_spot *const *given;
     int threads;
     uint8_t *
-        own; /* own pixels of a box: of every reflection, where most get one; else room for each thread */
+        own; /* own pixels of a box: for every reflection, if most get one; else room for each thread */
 } placing;
 
-/* Whether strong pixels have no say. */
+/* Are boxes placed whatever the strong pixels? */
 static int takes_all(db_shoebox_choice choice) {
     return choice == DB_SHOEBOXES_ALL || choice == DB_SHOEBOXES_LIGHT;
 }
 
-/* The square of pixels of a reflection's box. Around a given one, and for light, of which spots at an edge have some, too, it
- * stays on the panel. */
+/* Square of pixels of a reflection's box. Around a given box, and for light, it stays on the panel, because spots
+ * at an edge have some, too. */
 static db_region region_of(const placing *p, size_t reflection) {
     const db_reflection *const r = &p->grid->prediction->reflection[reflection];
     const int half_width = p->data->settings->shoebox_half_width;
@@ -70,7 +71,7 @@ static int is_inside(const db_region *r, const db_measured_image *image) {
 }
 
 static size_t count_marks(const uint8_t *marks, size_t count) {
-    enum { MOST = 255 }; /* that a byte counts */
+    enum { MOST = 255 }; /* limit of a byte */
     size_t sum = 0;
     for (size_t first = 0; first < count; first += MOST) {
         const size_t end = first + MOST < count ? first + MOST : count;
@@ -81,7 +82,7 @@ static size_t count_marks(const uint8_t *marks, size_t count) {
     return sum;
 }
 
-/* Marks the own pixels of a reflection's box; returns whether there are enough. */
+/* Marks the own pixels of a reflection's box; returns whether they are enough. */
 static int own_pixels(const placing *p, size_t reflection, const db_region *region,
                       uint8_t *restrict own) {
     const db_fit_data *const data = p->data;
@@ -97,7 +98,7 @@ static int own_pixels(const placing *p, size_t reflection, const db_region *regi
     return (double)count_marks(own, pixels) >= DB_SHOEBOX_USABLE * (double)pixels;
 }
 
-/* How many strong pixels a box has of its own. Bits say where to look: most boxes have few. */
+/* Number of a box's own strong pixels. Bits find them, because most boxes have few. */
 static int strong_pixels(const db_fit_data *data, const db_region *region, const uint8_t *own,
                          double *excess) {
     const int top = db_measured_first_row(data->image, region->panel) + region->slow_start,
@@ -120,8 +121,8 @@ static int strong_pixels(const db_fit_data *data, const db_region *region, const
     return count;
 }
 
-/* Whether a box may have so many strong pixels of its own. Counts all strong pixels around it and
- * in it, which is far less work than to find the nearest reflection of each. */
+/* Can a box have this many own strong pixels? Counts all strong pixels in and around it, far less work than
+ * finding the nearest reflection of each. */
 static int may_have(const db_fit_data *data, const db_region *region, size_t least) {
     const int first = db_measured_first_row(data->image, region->panel) + region->slow_start;
     const int fast[2] = { region->fast_start, region->fast_start + region->fast_count - 1 };
@@ -142,7 +143,7 @@ static int prediction_order(const void *a, const void *b) {
     return x->reflection < y->reflection ? -1 : x->reflection > y->reflection;
 }
 
-/* Whether the reflection is in the list, or within half a box of a spot in it. */
+/* Is the reflection in the list, or within half a box of a spot in it? */
 static int is_listed(const db_fit_spots *list, const db_reflection *reflection, int half_width) {
     if (list->listing == DB_FIT_LISTED_BY_INDEX) {
         const db_fit_spot key = { .hkl = { reflection->hkl[0], reflection->hkl[1],
@@ -160,7 +161,7 @@ static int is_listed(const db_fit_spots *list, const db_reflection *reflection, 
     return 0;
 }
 
-/* Whether a box of the only panel lies in the region of interest. */
+/* Is a box of the only panel in the region of interest? */
 static int of_interest(const db_fit_data *data, const db_region *region) {
     const int *const roi = data->settings->roi;
     return (roi[0] < 0 || region->fast_start >= roi[0]) &&
@@ -169,7 +170,7 @@ static int of_interest(const db_fit_data *data, const db_region *region) {
            (roi[3] < 0 || region->slow_start + region->slow_count - 1 <= roi[3]);
 }
 
-/* Whether a reflection gets a box. own: room for one box. */
+/* Does a reflection get a box? own: room for one box. */
 static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *excess) {
     const db_fit_data *const data = p->data;
     const db_shoebox_choice choice = p->choice;
@@ -192,7 +193,7 @@ static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *
                      data->settings->shoebox_half_width);
 }
 
-static const double faint = 1e-4; /* light that does not count, of the brightest reflection's */
+static const double faint = 1e-4; /* negligible light, relative to the brightest reflection */
 
 static void keep_bright(const double *light, size_t count, candidate *list) {
     double most = 0;
@@ -204,8 +205,8 @@ static void keep_bright(const double *light, size_t count, candidate *list) {
     }
 }
 
-/* Fills list with the reflections that get a box; returns how many. Neighbours follow each other,
- * whose pixels are still at hand. */
+/* Fills list with the reflections that get a box; returns their number. Neighbours follow each other, for the
+ * cache. */
 static size_t choose_reflections(const placing *p, candidate *list) {
     const db_fit_data *const data = p->data;
     const db_shoebox_choice choice = p->choice;
@@ -232,7 +233,7 @@ static size_t choose_reflections(const placing *p, candidate *list) {
     return count;
 }
 
-/* What is done with the boxes that have been chosen. */
+/* How the chosen boxes are filled. */
 typedef enum filling { COUNTED, BARE, FILLED } filling;
 
 static db_status allocate_boxes(db_context *context, filling to, db_shoeboxes *boxes) {
@@ -255,14 +256,14 @@ static db_status allocate_boxes(db_context *context, filling to, db_shoeboxes *b
     return enough ? DB_OK : db_fail_memory(context, "the shoeboxes");
 }
 
-/* Rows of an image one after the other: steps that are all alike are foreseen by the processor. */
+/* Copies rows of an image one after the other, in equal steps, which the processor predicts. */
 static void copy_rows(const float *restrict image, size_t step, size_t width,
                       float *restrict values) {
     for (size_t s = 0; s < width; s++)
         for (size_t f = 0; f < width; f++) values[s * width + f] = image[s * step + f];
 }
 
-/* The data of a region, and which of its own pixels are strong, to arrays of its own. */
+/* Copies the data of a region, and marks of its own strong pixels. */
 static void copy_data(const db_fit_data *data, const db_region *region, const uint8_t *own,
                       float *value, float *background, uint8_t *strong) {
     const size_t width = region->stride, step = (size_t)data->image->fast_pixels,
@@ -307,8 +308,7 @@ static void fill_box(const placing *p, size_t reflection, size_t b, db_shoeboxes
                   boxes->strong + first);
 }
 
-/* Numbers of the boxes, neighbours one after the other: their pixels are still at hand. box: room for
- * a number of every reflection. */
+/* Order of the boxes by place, for the cache. box: room for a number of every reflection. */
 static void order_by_place(const placing *p, const candidate *list, size_t count, size_t *box,
                            size_t *order) {
     const size_t predicted = p->grid->prediction->count;
@@ -368,11 +368,11 @@ static db_status place_boxes(db_context *context, const db_detector *detector,
     return status;
 }
 
-/* How much light the model puts where it predicts reflections: which of known structure factors are
- * worth a shoebox, whatever was measured there. */
+/* Light of the model at its predicted reflections, which selects shoeboxes of known structure factors, whatever
+ * was measured. */
 enum { LIGHT_HALF = 2, LIGHT_WIDTH = 2 * LIGHT_HALF + 1, LIGHT_PIXELS = LIGHT_WIDTH * LIGHT_WIDTH };
 
-/* Regions of those within their panels; number: which reflections they are of. */
+/* Regions of these within their panels; number: of their reflections. */
 static size_t light_regions(const db_fit_data *data, const db_prediction *prediction,
                             db_region *regions, size_t *number) {
     size_t count = 0;
@@ -384,8 +384,8 @@ static size_t light_regions(const db_fit_data *data, const db_prediction *predic
     return count;
 }
 
-/* light: [prediction->count], photons in 5 x 5 pixels at each predicted position; 0 where these
- * reach over an edge of the panel. */
+/* light: [prediction->count], photons in 5 x 5 pixels at each predicted position; 0 if these reach over an edge of
+ * the panel. */
 static db_status model_light(db_context *context, const db_experiment *experiment,
                              const db_fit_data *data, const db_prediction *prediction,
                              double *light) {
@@ -432,7 +432,7 @@ static db_status place_to(db_context *context, const db_experiment *experiment,
     return status;
 }
 
-/* The same around what the experiment predicts. */
+/* Predicts the reflections of the experiment, and places boxes around them. */
 static db_status predict_and_place(db_context *context, const db_experiment *experiment,
                                    const db_fit_data *data, double dmin, db_shoebox_choice choice,
                                    filling to, db_shoeboxes *boxes) {

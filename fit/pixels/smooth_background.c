@@ -11,16 +11,16 @@
 
 enum {
     PASSES = 5,
-    AROUND_SPOTS = 5, /* pixels around strong ones that spots may reach */
-    CELL = 4          /* pixels; the surface is even enough to take them together */
+    AROUND_SPOTS = 5, /* pixels around strong ones within reach of spots */
+    CELL = 4          /* pixels taken together, because the surface is smooth enough */
 };
 static const double FAR_OFF = 3; /* standard deviations */
-/* In units of what pixels give to one coefficient at most: of second differences of neighbours, and
- * of the coefficients themselves. */
+/* Relative to the largest contribution of pixels to one coefficient: of second differences of neighbours, and of
+ * the coefficients. */
 static const double STIFFNESS = 1e-5, RIDGE = 1e-10;
 
-/* Coefficients of the basis splines, and their least-squares problem: the lower triangle of the
- * normal matrix, row i of which holds elements (i, i), (i + 1, i) ... of the band. */
+/* Coefficients of the basis splines, and their least-squares problem: the lower triangle of the normal matrix, row
+ * i of which contains elements (i, i), (i + 1, i) ... of the band. */
 typedef struct surface {
     int pixels[2];
     int intervals[2], count[2]; /* between knots, and basis splines, along fast and slow */
@@ -32,8 +32,7 @@ typedef struct surface {
     int *first;    /* [columns] */
 } surface;
 
-/* The four basis splines that are not 0 at a place (pixels): their values, and which is the first.
- */
+/* The four basis splines that are not 0 at a place (pixels): values, and number of the first. */
 static int basis_at(const surface *s, int axis, double place, double value[4]) {
     const double x = place / s->pixels[axis] * s->intervals[axis];
     const int first = (int)fmin(s->intervals[axis] - 1, floor(x));
@@ -72,7 +71,7 @@ static void add_cell(surface *s, const cell *c, double weight) {
     }
 }
 
-/* Whether a pixel counts for the background, which is about `expected`. */
+/* Does a pixel count for the background, which is about `expected`? */
 static int is_background(const db_measured_image *image, const db_fit_settings *settings,
                          const uint8_t *near, size_t i, double expected) {
     const double off = (double)image->value[i] - expected;
@@ -80,7 +79,7 @@ static int is_background(const db_measured_image *image, const db_fit_settings *
            off * off <= FAR_OFF * FAR_OFF * db_pixel_variance(settings, expected);
 }
 
-/* The pixels of one cell that count, by the expected background. */
+/* Takes the pixels of one cell that count, by the expected background. */
 static void take_cell(surface *s, const db_measured_image *image, const db_fit_settings *settings,
                       const uint8_t *near, const float *expected, int fast, int slow) {
     cell c = { 0, 0, { 0, 0 } };
@@ -112,7 +111,7 @@ static void stiffen(surface *s, int axis, double stiffness) {
     }
 }
 
-/* 0: no pixel counts. */
+/* Solves for the surface; 0: no pixel counts. */
 static int solve_surface(surface *s) {
     double most = 0;
     for (size_t i = 0; i < s->total; i++) most = fmax(most, s->normal[i * s->band]);
@@ -120,7 +119,7 @@ static int solve_surface(surface *s) {
     stiffen(s, 0, STIFFNESS * most);
     stiffen(s, 1, STIFFNESS * most);
     for (size_t i = 0; i < s->total; i++) s->normal[i * s->band] += RIDGE * most;
-    /* a sum of squares and a ridge: positive definite, whatever the pixels are */
+    /* a sum of squares and a ridge is positive definite, whatever the pixels are */
     gsl_matrix_view normal = gsl_matrix_view_array(s->normal, s->total, s->band);
     gsl_vector_view right = gsl_vector_view_array(s->right, s->total),
                     coefficient = gsl_vector_view_array(s->coefficient, s->total);
@@ -129,7 +128,7 @@ static int solve_surface(surface *s) {
                GSL_SUCCESS;
 }
 
-/* Values of the basis splines at the columns, and those that are not 0 there. */
+/* Values of the basis splines at the columns, and first splines there. */
 static void fill_columns(surface *s) {
     const size_t n = (size_t)s->pixels[0];
     for (size_t x = 0; x < n; x++) {

@@ -12,8 +12,7 @@
 
 enum { SMALLEST_SPOT = 3 }; /* pixels; fewer are noise or hot pixels */
 
-/* How far the surroundings of a pixel reach. Shoeboxes may be small because spots are crowded,
- * which leaves few pixels between them. */
+/* Size of the surroundings of a pixel. Crowded spots may have small shoeboxes, with few pixels between them. */
 static int surroundings(const db_fit_settings *settings) {
     const int own = settings->shoebox_half_width, least = DB_SHOEBOX_USUAL;
     return own > least ? own : least;
@@ -39,7 +38,7 @@ size_t db_collect_touching(uint8_t *pixels, int columns, int rows, size_t seed, 
     return count;
 }
 
-/* Drops groups too small for a spot, and those larger than a shoebox (shadows, rings). The others' pixels are listed. */
+/* Drops groups too small for a spot, or larger than a shoebox (shadows, rings). Lists the pixels of the others. */
 static void keep_spots(const db_measured_image *panel, const db_fit_settings *settings,
                        db_strong_pixels *strong, size_t *list) {
     const size_t pixels = db_measured_pixels(panel);
@@ -62,8 +61,8 @@ static void keep_spots(const db_measured_image *panel, const db_fit_settings *se
     for (size_t k = 0; k < strong->count; k++) strong->strong[list[k]] = 1;
 }
 
-/* In a shadow that is not masked the smooth surface may be above what stands out of its
- * surroundings. Returns how many pixels are not strong any more. */
+/* In an unmasked shadow the smooth surface may be above pixels that exceed their surroundings. Returns the number
+ * of dropped pixels. */
 static size_t drop_below(const db_measured_image *panel, const db_strong_pixels *strong,
                          const size_t *list) {
     size_t dropped = 0;
@@ -75,7 +74,7 @@ static size_t drop_below(const db_measured_image *panel, const db_strong_pixels 
     return dropped;
 }
 
-/* bits: from the panel's first row on. */
+/* bits: from the panel's first row. */
 static void set_bits(const db_measured_image *panel, const db_strong_pixels *strong,
                      const size_t *list, uint64_t *bits) {
     const size_t columns = (size_t)panel->fast_pixels;
@@ -86,7 +85,7 @@ static void set_bits(const db_measured_image *panel, const db_strong_pixels *str
     }
 }
 
-/* Of a panel whose pixels that stand out are 1. list: room for its pixels. */
+/* Finds strong pixels of a panel, in which pixels above their surroundings are 1. list: room for its pixels. */
 static db_status find_on_panel(db_context *context, const db_measured_image *image, size_t panel,
                                const db_fit_settings *settings, db_strong_pixels *strong,
                                size_t *list) {
@@ -137,7 +136,7 @@ db_status db_strong_pixels_find(db_context *context, const db_measured_image *im
     return status;
 }
 
-/* The bits keep what they had: more than there are now is still an upper bound. */
+/* The bits stay: more than there are now is still an upper bound. */
 void db_strong_pixels_add_light(const db_measured_image *image, const float *light,
                                 db_strong_pixels *strong) {
     const size_t pixels = db_measured_pixels(image);

@@ -1,4 +1,4 @@
-/* Background and strong pixels of a measured image, independent of any model. */
+/* Background and strong pixels of a measured image, without a model. */
 #ifndef DB_FIT_PIXELS_STRONG_PIXELS_H
 #define DB_FIT_PIXELS_STRONG_PIXELS_H
 
@@ -6,20 +6,22 @@
 #include <stdint.h>
 
 enum {
-    /* Half width of shoeboxes where spots are far apart, and of the surroundings from which the
-     * background of a pixel is taken, at least. */
+    /* Half width of shoeboxes of spots far apart, and least half width of a pixel's surroundings for its
+     * background. */
     DB_SHOEBOX_USUAL = 8,
 };
 
 typedef struct db_strong_pixels {
-    float *background; /* counts: mean of the surroundings without outliers above, or the smooth
-                            surface that settings.background asks for */
-    uint8_t *strong; /* 1: exceeds the background, and the mean of the surroundings by strong_sigma,
-                            among at least two others */
+    /* counts: mean of the surroundings without high outliers, or the smooth surface of
+     * settings.background */
+    float *background;
+    /* 1: exceeds the background, and the mean of the surroundings by strong_sigma, beside two
+     * others or more */
+    uint8_t *strong;
     size_t count;    /* strong pixels */
     size_t spots;    /* groups of touching strong pixels */
     uint64_t *bits;  /* [slow_pixels][words], from the lowest bit on: 1: was strong when found */
-    size_t words;    /* of a row; the last one is empty */
+    size_t words;    /* words of a row; the last one is empty */
     int holds_light; /* 1: the background holds light of other crystals */
 } db_strong_pixels;
 
@@ -28,13 +30,12 @@ db_status db_strong_pixels_find(db_context *context, const db_measured_image *im
                                 const db_fit_settings *settings, db_strong_pixels *strong);
 void db_strong_pixels_clear(db_strong_pixels *strong);
 
-/* Adds light of other crystals (counts, like the image) to the background. Pixels that stand out by
- * less than half of what they did are not strong any more. */
+/* Adds light of other crystals (counts, like the image) to the background. Pixels whose excess falls below half
+ * are not strong any more. */
 void db_strong_pixels_add_light(const db_measured_image *image, const float *light,
                                 db_strong_pixels *strong);
 
-/* `count` pixels of an image's row, or as many of them as a word has bits, from the lowest bit on: 1: was
- * strong when found. */
+/* `count` pixels of an image's row, at most the bits of a word, from the lowest bit on: 1: was strong when found. */
 enum { DB_STRONG_WORD = 64 };
 static inline uint64_t db_strong_bits(const db_strong_pixels *strong, int row, int first,
                                       int count) {
@@ -44,15 +45,13 @@ static inline uint64_t db_strong_bits(const db_strong_pixels *strong, int row, i
     return count < DB_STRONG_WORD ? bits & (((uint64_t)1 << count) - 1) : bits;
 }
 
-/* An upper bound of the strong pixels in a part of the image: those that were found there, before
- * light was added. They lie in an eighth of the memory that pixels do. Inclusive limits, in pixels
- * of the image. */
+/* Upper bound of the strong pixels in a part of the image: pixels found there, before light was added. Takes an
+ * eighth of the memory of pixels. Limits are inclusive, in pixels of the image. */
 size_t db_strong_pixels_at_most(const db_strong_pixels *strong, const int fast[2],
                                 const int slow[2]);
 
-/* The group of a pixel: collects into list those that touch it by side or corner, one another's
- * neighbours included, of the pixels that are 1 in an image of so many columns and rows. They
- * become 2. Returns how many they are; the list needs room for all pixels. */
+/* Group of a pixel: lists pixels with value 1 that touch it, or each other, by side or corner, in an image with
+ * these columns and rows. They become 2. Returns their number; the list needs room for all pixels. */
 size_t db_collect_touching(uint8_t *pixels, int columns, int rows, size_t seed, size_t *list);
 
 #endif
