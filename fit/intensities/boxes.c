@@ -1,4 +1,4 @@
-/* Which reflections of a shot get shoeboxes for intensities that all shots share. */
+/* Selection of a shot's reflections that get shoeboxes for joint intensities. */
 #include "fit/intensities/boxes.h"
 
 #include "base/context_internal.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Light of a reflection, of that exactly on the Ewald sphere: what is fainter depends too much on
- * the model's tails. */
+/* Least light, relative to a reflection exactly on the Ewald sphere: fainter light depends too much on the model's
+ * tails. */
 static const double LEAST_LIGHT = 0.05;
 
 static const double pi = 3.14159265358979323846;
@@ -61,13 +61,13 @@ db_status db_intensity_rim(db_context *context, const db_experiment *experiment,
                                "expected a resolution");
 }
 
-/* Light of a reflection as a part of the light that it has exactly on the Ewald sphere. turns: 1: a rotation takes it
- * through the sphere. */
+/* Light of a reflection, relative to its light exactly on the Ewald sphere. turns: 1: a rotation takes it through
+ * the sphere. */
 static double light_of(const db_reflection *r, int turns) {
     return !turns && r->covariance[0] > 0 ? exp(-0.5 * r->apart * r->apart) : r->recorded;
 }
 
-/* A reflection that a rotation, or a fold of the sphere, shows twice is left in both boxes. */
+/* Keeps listed reflections; one that a rotation, or a fold of the sphere, shows twice stays in both boxes. */
 static void keep_listed(const db_asu_list *list, int turns, db_shoeboxes *boxes) {
     size_t count = 0;
     for (size_t b = 0; b < boxes->count; b++) {

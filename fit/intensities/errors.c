@@ -1,4 +1,4 @@
-/* How far shots are from one another at the minimum: error model, errors of intensities, halves. */
+/* Scatter between shots at the minimum: error model, errors of intensities, halves. */
 #include "fit/intensities/errors.h"
 
 #include "base/context_internal.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Solutions that estimate the diagonal of the inverse. */
+/* Solutions by which the diagonal of the inverse is estimated. */
 enum { PROBES = 8 };
 
 /* Share of a box in the curvature by its intensity. */
@@ -20,7 +20,7 @@ static double share_of(const db_intensity_minimum *m, const db_reduced_equations
     return fmin((double)r->curvature[b] / m->system->diagonal[r->reflection[b]], 0.9);
 }
 
-/* A db_joint_adder of deviations. */
+/* Adds a shot's deviations (db_joint_adder). */
 static void add_deviations(const void *user, size_t shot, const db_reduced_equations *r,
                            double *sums) {
     const db_intensity_minimum *const m = user;
@@ -61,13 +61,12 @@ db_status db_intensity_fit_errors(const db_intensity_minimum *m, db_error_model 
     return db_team_broadcast(&m->system->team, m->system->context, errors, sizeof *errors);
 }
 
-/* Sums over shots for each reflection: squares of pulls; and in shells. All are doubles, one behind the
- * other. */
+/* Sums over shots for each reflection (squares of pulls) and for each shell; doubles, one array behind the other. */
 typedef struct scatter {
     double *square;         /* [reflections] sum of (weight x deviation)^2 over 1 - share */
     double *multiplicity;   /* [reflections] */
     double *misfit, *count; /* [DB_MOST_SHELLS] */
-    size_t size;            /* of all: square is where they begin */
+    size_t size;            /* doubles of all sums, which begin at square */
 } scatter;
 
 static scatter scatter_in(size_t reflections, double *memory) {
@@ -78,7 +77,7 @@ static scatter scatter_in(size_t reflections, double *memory) {
                       .size = 2 * reflections + 2 * DB_MOST_SHELLS };
 }
 
-/* A db_joint_adder of these sums. */
+/* Adds a shot's pulls (db_joint_adder). */
 static void add_pulls(const void *user, size_t shot, const db_reduced_equations *r, double *sums) {
     const db_intensity_minimum *const m = user;
     const db_asu_list *const list = m->pass->list;
@@ -102,9 +101,9 @@ static void add_pulls(const void *user, size_t shot, const db_reduced_equations 
     }
 }
 
-/* Variance of an intensity: the mean of two estimates, one by the scatter between shots, weighted with
- * their number, and one by the curvature times the mean misfit of its resolution, which counts as `known`
- * shots. spread: by what factor it is larger because other quantities are refined beside it. */
+/* Variance of an intensity: the mean of two estimates. One is by the scatter between shots, weighted with their
+ * number; the other by the curvature times the mean misfit at this resolution, which counts as `known` shots.
+ * spread: factor on the variance because other quantities are refined, too. */
 static double variance_of(const db_joint_system *s, const scatter *sums, size_t h, int shell,
                           double spread) {
     const double known = 8, curvature = s->diagonal[h];
@@ -115,8 +114,8 @@ static double variance_of(const db_joint_system *s, const scatter *sums, size_t 
     return (n * own + known * usual) / (n + known) * spread;
 }
 
-/* Changes of all intensities along which nothing is determined: by one factor for all, and by one
- * temperature factor. What a half of the shots cannot know it takes from the whole. */
+/* Removes changes of all intensities that nothing determines: a common factor, and a common temperature factor.
+ * Half of the shots takes them from the whole. */
 static void project_out(const void *user, double *x) {
     const db_intensity_minimum *const m = user;
     const db_asu_list *const list = m->pass->list;
@@ -143,7 +142,7 @@ static void project_out(const void *user, double *x) {
     }
 }
 
-/* Intensities that shots determine, x (NULL: 0) beside those of the minimum, with errors by the sums. */
+/* Intensities that shots determine: the minimum plus x (NULL: 0), with errors from the sums. */
 static void tell_intensities(const db_intensity_minimum *m, const scatter *sums,
                              const double *spread, const double *x, double *intensity,
                              double *sigma, uint32_t *multiplicity) {
@@ -158,8 +157,8 @@ static void tell_intensities(const db_intensity_minimum *m, const scatter *sums,
     }
 }
 
-/* The solution of half of the shots, near the common one, each shot's own quantities free. What
- * intensities were held to would be the same in both halves: they do without it. */
+/* Solution of half of the shots, near the common one, with each shot's own quantities free. Restraints are left
+ * out, because they would be equal in both halves. */
 static db_status solve_half(const db_intensity_minimum *m, int half, const double *spread,
                             scatter *sums, db_merged *merged) {
     const unsigned group = half ? DB_HALF_B : DB_HALF_A;
@@ -174,7 +173,7 @@ static db_status solve_half(const db_intensity_minimum *m, int half, const doubl
     return DB_OK;
 }
 
-/* Columns of the inverse of shared quantities, each the answer to a pull at one of them. */
+/* Columns of the inverse for shared quantities, each the answer to a pull at one of them. */
 static db_status invert_shared(const db_intensity_minimum *m, double *right,
                                db_covariance *shared) {
     const size_t n = m->system->reflections, count = shared->count;

@@ -6,7 +6,7 @@
 #include "fit/intensities/shot.h"
 #include "fit/intensities/system.h"
 
-/* The minimum, or a point before it, with the sums of its equations. */
+/* The minimum, or an earlier point, with the sums of its equations. */
 typedef struct db_intensity_minimum {
     const db_intensity_pass *pass;
     db_joint_system *system;
@@ -15,10 +15,10 @@ typedef struct db_intensity_minimum {
     double misfit;       /* loss per degree of freedom */
 } db_intensity_minimum;
 
-/* The error model. */
+/* Fits the error model. */
 db_status db_intensity_fit_errors(const db_intensity_minimum *at, db_error_model *errors);
 
-/* Errors of the intensities and of shared quantities, and the intensities of two halves of the shots. */
+/* Finds errors of the intensities and of shared quantities, and the intensities of two halves of the shots. */
 db_status db_intensity_conclude(const db_intensity_minimum *at, db_merged *merged,
                                 db_fit_estimates *estimates);
 

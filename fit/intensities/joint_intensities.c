@@ -1,4 +1,4 @@
-/* Joint intensities are freed. */
+/* Freeing of joint intensities. */
 #include "fit/intensities/joint_intensities.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Intensities that all shots share, as a refinement finds them. */
+/* Joint intensities: one for each reflection, shared by all shots. */
 #ifndef DB_FIT_INTENSITIES_JOINT_INTENSITIES_H
 #define DB_FIT_INTENSITIES_JOINT_INTENSITIES_H
 
@@ -7,19 +7,22 @@
 #include "fit/merge/statistics.h"
 #include "fit/merge/scaling.h"
 
-/* What the stage of joint intensities leaves. */
+/* Results of the stage of joint intensities. */
 struct db_joint_intensities {
     db_asu_list list;
     db_merged merged;
     /* of the shots at the start, and why some were excluded; the last error model */
     db_scaling scaling;
-    db_indexing_result indexing;  /* of the shots at the start; no shots: it was not asked for */
+    /* of the shots at the start; no shots: indexing was not resolved */
+    db_indexing_result indexing;
     db_crystal_kinds kinds;       /* of the shots at the start */
-    db_observations observations; /* what each shot says by itself, given its refined model */
-    double *reference; /* [list.count] known intensities, NAN where there is none; NULL */
-    db_reference_agreement agreement; /* of the reference with the start; count 0: there is none */
-    int passes;                       /* over all shots */
-    double wavelength;                /* of the first shot in use (angstrom); 0: none is */
+    db_observations observations; /* measurements of each shot by itself, with its refined model */
+    double *reference; /* [list.count] known intensities, NAN if missing; NULL: no reference */
+    /* agreement of the reference with the start; count 0: no reference */
+    db_reference_agreement agreement;
+    int passes; /* over all shots */
+    /* of the first shot in use (angstrom); 0: no shot is in use */
+    double wavelength;
 };
 typedef struct db_joint_intensities db_joint_intensities;
 

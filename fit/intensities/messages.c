@@ -1,4 +1,4 @@
-/* What processes tell each other in the stage of joint intensities. */
+/* Messages between processes in the stage of joint intensities. */
 #include "fit/intensities/messages.h"
 
 #include "base/context_internal.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room in rank 0 for the measurements of all shots, of which shot s has count[s]. */
+/* Makes room in rank 0 for the measurements of all shots; shot s has count[s]. */
 static db_status make_room(db_shots *all, const size_t *count, db_observations *o) {
     size_t sum = 0;
     for (size_t s = 0; s < all->count; s++) sum += count[s];
@@ -19,7 +19,7 @@ static db_status make_room(db_shots *all, const size_t *count, db_observations *
     return DB_OK;
 }
 
-/* Messages go in the order of the shots. */
+/* Passes lists in the order of the shots. */
 static db_status pass_lists(const db_shots *all, const size_t *count, const db_observations *own,
                             const db_observations *to) {
     const int rank = all->team.rank;

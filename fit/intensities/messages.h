@@ -1,5 +1,5 @@
-/* Messages between processes in the stage of joint intensities, beside sums: measurements of all shots go to rank 0,
- * which merges them; its results go to all, results of single shots to the process that has the shot. */
+/* Messages between processes in the stage of joint intensities, beside sums: rank 0 gets the measurements of all
+ * shots and merges them; all processes get its results, those of a shot only the process that has the shot. */
 #ifndef DB_FIT_INTENSITIES_MESSAGES_H
 #define DB_FIT_INTENSITIES_MESSAGES_H
 
@@ -7,21 +7,21 @@
 #include "fit/intensities/restraint.h"
 #include "fit/shots/shots.h"
 
-/* Rank 0 gets the measurements of all processes' shots, shot by shot; the other processes keep none. A message has
- * the measurements of one shot. */
+/* Brings the measurements of all processes' shots to rank 0, one message for each shot; the other processes keep
+ * none. */
 db_status db_intensity_bring(db_shots *all, db_observations *observations);
 
-/* All get the merged intensities and the error model that rank 0 has found; each the scales of its shots, and
- * how they are indexed. */
+/* Sends the merged intensities and the error model of rank 0 to all processes; each also gets scales and indexing
+ * of its shots. */
 db_status db_intensity_share_start(db_shots *all, db_joint_intensities *result);
 
-/* All get the restraint that rank 0 has worked out: logarithms and powers may differ in the last bit on another
+/* Sends the restraint of rank 0 to all processes: logarithms and powers may differ in the last bit on another
  * machine. */
 db_status db_intensity_share_restraint(const db_shots *all, db_intensity_restraint *restraint,
                                        size_t reflections);
 
-/* Rank 0 gets the wavelength of the first shot in use, whose model a process has. All processes call it, with
- * or without joint intensities. */
+/* Brings the wavelength of the first shot in use, whose model one process has, to rank 0. All processes call it,
+ * with or without joint intensities. */
 db_status db_intensity_bring_wavelength(db_shots *all, const db_fit_shots_result *result);
 
 #endif

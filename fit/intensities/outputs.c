@@ -1,4 +1,4 @@
-/* What is written of the intensities that all shots share: reflection files, tables. */
+/* Outputs of joint intensities: reflection files, tables. */
 #include "fit/intensities/outputs.h"
 
 #include "base/context_internal.h"
@@ -31,8 +31,8 @@ db_status db_fit_shots_write_hkl(db_context *context, const char *path,
                                &result->intensities->merged);
 }
 
-/* After passes over the pixels the measurements are on the common scale, since scales are in the
- * models; before, they are not. */
+/* After passes over pixels the measurements are on the common scale, because models contain the scales; before,
+ * they are not. */
 db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
                                       const db_fit_shots_result *result) {
     db_scaling scaling;
@@ -149,7 +149,7 @@ static const db_json_field shell_rows[] = {
 static TABLE(shell_fields, shell_rows);
 #undef OF
 
-/* The intensities and their statistics. */
+/* Intensities and statistics for a document. */
 typedef struct intensities_view {
     const char *group;
     double d_min;
@@ -187,7 +187,7 @@ static json_t *crystals(db_document *d, const void *of) {
     return json_string(line);
 }
 
-/* Null without a reference. */
+/* Agreement with the reference; null without a reference. */
 static json_t *agreement(db_document *d, const void *of) {
     const db_reference_agreement *const a =
         &((const intensities_view *)of)->result->intensities->agreement;

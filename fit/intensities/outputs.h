@@ -1,4 +1,4 @@
-/* What is told of the intensities that all shots share. */
+/* Outputs of joint intensities. */
 #ifndef DB_FIT_INTENSITIES_OUTPUTS_H
 #define DB_FIT_INTENSITIES_OUTPUTS_H
 
@@ -9,24 +9,23 @@
 
 #include <dualbragg/fit_shots.h>
 
-/* Of a result that has such intensities. */
+/* Statistics of a result with joint intensities. */
 void db_intensity_statistics(const db_fit_shots_result *result, db_merge_statistics *statistics);
 
-/* A line that tells how shots were indexed; empty: there was but one way, and one hand. */
+/* A line about the indexing of shots; empty: only one way and one hand. */
 enum { DB_INDEXING_LINE = 512 };
 void db_intensity_indexing_line(const db_fit_shots_result *result, char line[DB_INDEXING_LINE]);
 
 enum { DB_REFERENCE_LINE = 300 };
 
-/* That the reference does not seem to be of the crystal of the shots; empty: it does, or there is
- * none. */
+/* A line that warns of a reference that does not fit the shots' crystal; empty: it fits, or there is none. */
 void db_intensity_reference_line(const db_fit_shots_result *result, char line[DB_REFERENCE_LINE]);
 
-/* Which crystals with other intensities the shots are of, and which is kept; empty: there was but one.
- * Returns 0 if which one is to be kept is not clear. */
+/* A line about different crystals among the shots, and the one that is kept; empty: only one. Returns 0 if it is
+ * not clear which one to keep. */
 int db_intensity_crystals_line(const db_fit_shots_result *result, char line[DB_KINDS_LINE]);
 
-/* How a shot was indexed; NULL: nothing is known of it. */
+/* Indexing of a shot; NULL: unknown. */
 const db_indexing *db_intensity_indexing(const db_fit_shots_result *result, size_t shot,
                                          double *probability);
 

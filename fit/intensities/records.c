@@ -1,4 +1,4 @@
-/* Records of shots at the best point, which shots take part, and what these say by themselves. */
+/* Records of shots at the best point, shots that take part, and their own measurements. */
 #include "fit/intensities/records.h"
 
 #include "base/context_internal.h"
@@ -64,7 +64,7 @@ db_status db_intensity_records_read(void *records, size_t shot, int thread,
     return status;
 }
 
-/* Adds the boxes of a shot whose record has been read. */
+/* Adds the boxes of a shot whose record was read. */
 static void add_shot(const db_reduced_equations *r, const double *value, db_observations *o,
                      size_t *at) {
     for (size_t b = 0; b < r->count; b++) {
@@ -83,7 +83,7 @@ static void add_shot(const db_reduced_equations *r, const double *value, db_obse
     }
 }
 
-/* Those of this process' shots. */
+/* Observes this process' shots. */
 static db_status observe_own(db_intensity_records *r, const double *value, db_observations *o) {
     const db_shots *const all = r->all;
     size_t count = 0, at = 0;
@@ -117,7 +117,7 @@ size_t db_intensity_local_place(const db_intensity_pass *p, db_parameter paramet
     return i;
 }
 
-/* A db_shot_work. */
+/* Adds a shot to the totals (db_shot_work). */
 static db_status add_totals(db_shots *all, db_context *context, size_t shot, void *user,
                             double *sum) {
     const db_intensity_pass *const p = user;

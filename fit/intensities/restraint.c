@@ -1,4 +1,4 @@
-/* What intensities are held to. */
+/* Restraints of intensities. */
 #include "fit/intensities/restraint.h"
 
 #include "base/context_internal.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds what a file has, of any of the equivalent indices, to sums and counts. */
+/* Adds a file's intensities, with any equivalent indices, to sums and counts. */
 static void add_intensities(const db_asu_list *list, const db_structure_factors *factors,
                             double *sum, unsigned *count) {
     const double *F = factors->amplitude;
@@ -54,7 +54,8 @@ db_status db_intensity_reference_make(db_context *context, const db_asu_list *li
 db_status db_intensity_restraint_make(db_context *context, const db_fit_joint *settings,
                                       size_t reflections, const double *reference,
                                       db_intensity_restraint *r) {
-    r->reference = isnan(settings->reference_restraint) ? NULL : reference; /* or only compared */
+    /* without a restraint it is only compared */
+    r->reference = isnan(settings->reference_restraint) ? NULL : reference;
     r->scale = (db_reference_scale){ .k = 1 };
     if (isnan(settings->restraint) && !r->reference) return DB_OK;
     r->strength = calloc(reflections + 1, sizeof *r->strength);
@@ -76,7 +77,7 @@ static int is_held_to_reference(const db_intensity_restraint *r, size_t h) {
     return r->reference && !isnan(r->reference[h]);
 }
 
-/* Means [DB_MOST_SHELLS] of intensities, over their epsilon, of shells; NAN in empty ones. */
+/* Means [DB_MOST_SHELLS] of intensities over their epsilon, in shells; NAN in empty ones. */
 static void means_of(const db_asu_list *list, const db_shells *shells, const double *intensity,
                      double *mean) {
     double count[DB_MOST_SHELLS] = { 0 };
@@ -107,13 +108,13 @@ void db_intensity_restraint_begin(const db_asu_list *list, const db_fit_joint *s
                      usual = mean[held][shell] * factor * list->epsilon[h],
                      width = usual * (held ? settings->reference_restraint : settings->restraint);
         r->centre[h] = held ? r->reference[h] * factor : width > 0 ? usual : 0;
-        r->strength[h] = width > 0 ? 1 / (width * width) : 0; /* NAN: not held */
+        r->strength[h] = width > 0 ? 1 / (width * width) : 0; /* NAN: not restrained */
     }
     db_intensity_restraint_follow(list, merged->intensity, NULL, r);
 }
 
-/* Slopes of the restraint by the logarithm of a factor on all intensities, and by a B of all; how they
- * change with log k and B of the reference. */
+/* Slopes of the restraint by the logarithm of a common factor on all intensities, and by a common B; their changes
+ * with log k and B of the reference. */
 typedef struct scale_sums {
     double slope[2], by_k[2], by_b[2];
 } scale_sums;
@@ -136,9 +137,9 @@ static scale_sums sum_scale(const db_asu_list *list, const double *intensity,
     return n;
 }
 
-/* The reference's scale becomes such that it does not pull along a factor and a B of all intensities.
- * A scale by least squares would let them shrink without end: their noise makes it too small, they are
- * pulled to it, and the next one is smaller. */
+/* Sets the reference's scale so that it does not pull along a common factor and B of all intensities. A
+ * least-squares scale would let intensities shrink without end: their noise makes it too small, they are pulled to
+ * it, and the next scale is smaller. */
 static void follow_scale(const db_asu_list *list, const double *intensity, const double *curvature,
                          db_intensity_restraint *r) {
     const db_reference_scale before = r->scale;
@@ -148,7 +149,7 @@ static void follow_scale(const db_asu_list *list, const double *intensity, const
         const double determinant = n.by_k[0] * n.by_b[1] - n.by_k[1] * n.by_b[0];
         if (!(n.by_k[0] < 0)) break;
         double log_k = -n.slope[0] / n.by_k[0], b = 0;
-        if (determinant < -1e-9 * n.by_k[0] * n.by_k[0]) { /* not all of one resolution */
+        if (determinant < -1e-9 * n.by_k[0] * n.by_k[0]) { /* there are different resolutions */
             log_k = (n.by_b[0] * n.slope[1] - n.by_b[1] * n.slope[0]) / determinant;
             b = (n.by_k[1] * n.slope[0] - n.by_k[0] * n.slope[1]) / determinant;
         }
@@ -200,7 +201,7 @@ double db_intensity_restraint_loss(const db_intensity_restraint *r, const double
 void db_intensity_restraint_add(const db_intensity_restraint *r, size_t reflections,
                                 double *diagonal, double *right) {
     for (size_t h = 0; h < reflections && r->strength; h++) {
-        if (!(diagonal[h] > 0)) continue; /* restraints alone determine nothing */
+        if (!(diagonal[h] > 0)) continue; /* restraints alone do not determine an intensity */
         diagonal[h] += r->strength[h];
         right[h] -= r->pull[h];
     }

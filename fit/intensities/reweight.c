@@ -1,4 +1,4 @@
-/* Records made of linearizations, and where both are kept. */
+/* Records made from linearizations, and the files of both. */
 #include "fit/intensities/shot.h"
 
 #include "base/context_internal.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weight of a measurement far off: it keeps a little, so that it is not lost for good. */
+/* Weight of a measurement far off: a little, so that it can come back. */
 static const double LEAST_TRUST = 1e-3;
-static const double FAR = 9; /* squared deviation beyond which it falls */
+static const double FAR = 9; /* squared deviation above which the weight decreases */
 
 float db_intensity_weight(const db_error_model *errors, const db_measured_box *box, double mean) {
     const int range = db_partiality_range(box->partiality);
@@ -82,7 +82,7 @@ db_status db_linearized_shot_write(db_context *context, const db_intensity_pass 
     return db_store_put_at(context, store, m->bytes[1], m->size[1], &state->record);
 }
 
-/* Weights of boxes by how far their intensities are from the mean of the others. */
+/* Weights of boxes by the deviation of their intensities from the mean of the others. */
 static void weigh(const db_intensity_pass *p, const db_linearization_point *here,
                   db_linearized_shot *m) {
     const db_linearization *const s = &m->linearization;
@@ -127,8 +127,7 @@ db_status db_intensity_shot_reweight(db_shots *all, db_context *context, size_t 
     return status;
 }
 
-/* Errors of the shot's own quantities at the intensities that all shots have: from the inverse of
- * L L', with misfit. */
+/* Errors of the shot's own quantities at the joint intensities, from the inverse of L L', with misfit. */
 static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduced_equations *r,
                          double *x) {
     const size_t n = r->local;

@@ -24,7 +24,7 @@ db_status db_intensity_take_equations(db_intensity_search *w) {
     return DB_OK;
 }
 
-/* The state of a stage of joint intensities in files. */
+/* Moves the state of a stage of joint intensities from or to a file. */
 
 static void move_restraint(db_intensity_restraint *r, size_t reflections, db_pieces *p) {
     if (!r->strength) return;
@@ -43,7 +43,7 @@ static void move_indexing(db_indexing_result *r, db_pieces *p) {
     for (size_t s = 0; s < r->shots; s++) p->failed |= r->way[s] < 0 || r->way[s] >= r->ways.count;
 }
 
-/* Room for what the start has found, which only rank 0 had. */
+/* Makes room for results of the start, which only rank 0 had. */
 static db_status make_room(db_intensity_search *w) {
     const db_shots *const all = w->all;
     DB_TRY(db_scaling_make(all->context, all->count, &w->result->scaling));
@@ -71,7 +71,7 @@ static db_status move_common(void *user, db_pieces *p) {
     return DB_OK;
 }
 
-/* Local values, linearization and record of a shot. */
+/* Moves local values, linearization and record of a shot. */
 static db_status move_shot(void *user, size_t shot, db_pieces *p) {
     const db_intensity_search *const w = user;
     db_shots *const all = w->all;

@@ -7,46 +7,46 @@
 #include "fit/intensities/restraint.h"
 #include "fit/intensities/system.h"
 
-/* How far it has come. */
+/* Progress of the stage. */
 typedef struct db_intensity_course {
     int passes, rejected;
-    int fits;     /* how often the error model still follows the records */
-    int has_best; /* 1: shots have been refined here, so that there is a best point */
-    double total; /* the loss at it */
+    int fits;     /* remaining fits of the error model to the records */
+    int has_best; /* 1: shots have been refined in this stage, so there is a best point */
+    double total; /* loss at the best point */
     double degrees, damping;
 } db_intensity_course;
 
 typedef struct db_intensity_search {
     db_shots *all;
-    db_intensity_pass pass; /* to the trial */
+    db_intensity_pass pass; /* pass to the trial */
     db_intensity_records records;
     db_joint_system system;
     db_intensity_restraint restraint;
-    db_unknowns shared; /* what shots share */
+    db_unknowns shared; /* shared quantities */
     int at_bound[DB_FIT_MOST_PARAMETERS];
-    /* Points, [reflections + shared]: of the records, the next one, and where the linearizations were made */
+    /* Points, [reflections + shared]: of the records, the next one, and of the linearizations */
     double *best, *trial, *rendered;
-    double *step; /* from the best one to the trial */
+    double *step; /* from the best point to the trial */
     db_intensity_course course;
-    db_joint_intensities *result; /* owned until it is handed over */
+    db_joint_intensities *result; /* owned until the stage returns it */
 } db_intensity_search;
 
-/* Points have the same size; its bytes. */
+/* Bytes of a point; points have equal sizes. */
 static inline size_t db_intensity_point_bytes(const db_intensity_search *search) {
     return (search->system.reflections + search->system.shared) * sizeof(double);
 }
 
-/* Equations of all shots at the best point, with restraints and priors, in which shared quantities that are
- * pushed against their bounds stay. */
+/* Equations of all shots at the best point, with restraints and priors. Shared quantities that are pushed against
+ * their bounds are held. */
 db_status db_intensity_take_equations(db_intensity_search *search);
 
-/* The checkpoint of a stage of joint intensities after each pass that was accepted, from which an interrupted run goes on
- * to the same bits: what all shots share, and linearization and record of each shot. */
+/* Checkpoint of a stage of joint intensities after each accepted pass: the shared state, and linearization and
+ * record of each shot. An interrupted run continues from it to the same bits. */
 
-/* All processes call these. */
+/* All processes call these functions. */
 db_status db_intensity_keep(db_intensity_search *search);
 
-/* Puts the stage where it was when an interrupted run left it. */
+/* Restores the state of the stage from an interrupted run. */
 db_status db_intensity_take_up(db_intensity_search *search);
 
 #endif

@@ -1,4 +1,4 @@
-/* Shots are rendered: linearizations of what their boxes say. */
+/* Renders shots: linearizations of their boxes. */
 #include "fit/intensities/shot.h"
 
 #include "base/context_internal.h"
@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is worked on. */
+/* Work on a shot. */
 typedef struct work {
     const db_intensity_pass *pass;
     size_t shot;
     db_open_shot open;
-    db_linearized_shot memory; /* the linearization that is made, and the record */
-    db_linearized_shot old;    /* the linearization that there was */
+    db_linearized_shot memory; /* the new linearization and record */
+    db_linearized_shot old;    /* the present linearization */
 } work;
 
-/* Which intensity a reflection of the shot has; hkl: as the shot indexes it, then as all do. */
+/* Number of a reflection's intensity; hkl: in the shot's indexing, then in the common one. */
 static uint32_t number_of(const work *w, int hkl[3]) {
     const db_indexing_result *const indexing = w->pass->indexing;
     const int way = indexing ? indexing->way[w->shot] : 0, own[3] = { hkl[0], hkl[1], hkl[2] };
@@ -29,8 +29,7 @@ static uint32_t number_of(const work *w, int hkl[3]) {
     return db_asu_number(w->pass->list, hkl);
 }
 
-/* Weights of the second pass, by the records of the first one: those have indices and the scale of
- * the shot. */
+/* Weights of the second pass, by the records of the first one, which have indices and the scale of the shot. */
 static void weigh_first(work *w) {
     const db_intensity_pass *const p = w->pass;
     const db_shot_scale *const shot = &p->scaling->shot[w->shot];
@@ -49,8 +48,7 @@ static void weigh_first(work *w) {
     }
 }
 
-/* Names of the boxes' reflections, and their intensities; those that are not in the list have no
- * weight. */
+/* Sets indices of the boxes' reflections, and their intensities; reflections outside the list have no weight. */
 static void set_intensities(work *w) {
     const db_intensity_pass *const p = w->pass;
     db_objective *const o = &w->open.objective;
@@ -77,7 +75,7 @@ static double light_of(const db_objective *o, size_t b) {
     return sum / o->settings->gain;
 }
 
-/* The first pass: what each box says by itself, its intensity being 0. */
+/* The first pass: measures each box by itself, with intensity 0. */
 static db_status measure_boxes(work *w) {
     const db_intensity_pass *const p = w->pass;
     db_objective *const o = &w->open.objective;
@@ -116,11 +114,11 @@ static db_status fit_local(work *w) {
     memcpy(trial, state->best.local, size);
     const db_status status = db_open_shot_fit(&w->open, &p->order, &p->search, p->shared, trial);
     if (status != DB_ERROR_INPUT || p->scaling) return status;
-    memcpy(trial, w->old.linearization.at, size); /* the step was too far */
+    memcpy(trial, w->old.linearization.at, size); /* the step was too long */
     return db_open_shot_fit(&w->open, &p->order, &p->search, p->shared, trial);
 }
 
-/* Bounds of the shot's own quantities; none goes further than a step of a search. */
+/* Sets bounds of the shot's own quantities, at most a step of a search away. */
 static db_status set_bounds(work *w) {
     const db_schur_order *const order = &w->pass->order;
     const db_linearization *const s = &w->memory.linearization;
@@ -154,7 +152,7 @@ static db_status linearize_shot(work *w) {
     return set_bounds(w);
 }
 
-/* The record where the linearization was made. */
+/* Fills the record at the point of the linearization. */
 static void fill_record(work *w) {
     const db_linearization *const s = &w->memory.linearization;
     const db_linearization_point here = { w->pass->intensity, s->at, s->at + s->local };

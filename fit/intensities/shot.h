@@ -1,6 +1,6 @@
-/* A shot in the stage of joint intensities: its own quantities are fitted at given intensities of
- * its reflections. What its boxes then say becomes its linearization, from which its record is made: with
- * weights, at any point nearby. */
+/* A shot in the stage of joint intensities. Its own quantities are fitted with given intensities of its
+ * reflections. Its boxes then give its linearization, from which records are made: with weights, at any point
+ * nearby. */
 #ifndef DB_FIT_INTENSITIES_SHOT_H
 #define DB_FIT_INTENSITIES_SHOT_H
 
@@ -11,7 +11,7 @@
 #include "fit/linear/linearization.h"
 #include "fit/shots/linearize.h"
 
-/* Where the shots are fitted. */
+/* A pass over the shots, at a point. */
 typedef struct db_intensity_pass {
     db_shots *all;
     int stage;
@@ -19,17 +19,17 @@ typedef struct db_intensity_pass {
     db_schur_order order;
     size_t most; /* quantities that may move a box */
     const db_asu_list *list;
-    int slot;  /* where linearizations are written, 0 or 1; the other slot is read */
-    int first; /* 1: there is no record yet; intensities are 0, nothing is fitted, and weights are
-                  those of the data; there are no linearizations */
-    const double *intensity;   /* [reflections] of this pass */
-    const double *shared;      /* values of this pass */
-    const double *step;        /* [reflections + shared] from the records to here; NULL: back to
-                                    where the linearizations were made */
-    const db_scaling *scaling; /* of the second pass: the records are of the first one, and this
-                                    tells their scales; else NULL */
-    const db_indexing_result *indexing; /* how reflections of shots are called from the second pass
-                                           on; NULL: as the shots index them */
+    int slot; /* slot in which linearizations are written, 0 or 1; the other one is read */
+    /* 1: first pass, without records and linearizations; intensities are 0, nothing is fitted,
+     * and weights come from the data */
+    int first;
+    const double *intensity; /* [reflections] of this pass */
+    const double *shared;    /* values of this pass */
+    /* [reflections + shared] from the records to this point; NULL: from the linearizations */
+    const double *step;
+    const db_scaling *scaling; /* second pass: scales for the records of the first one; else NULL */
+    /* indexing of the shots from the second pass on; NULL: their own */
+    const db_indexing_result *indexing;
     const double *diagonal; /* [reflections] sum over shots of the curvature by an intensity */
     const db_error_model *errors;
     double *loss; /* [shots] receives the losses of the pass */
@@ -37,16 +37,16 @@ typedef struct db_intensity_pass {
         base; /* [shots] receives the losses of the linearizations that were read, with the weights of the pass */
 } db_intensity_pass;
 
-/* Works on shots (db_shot_work), user being the pass. Renders a shot and fits its own quantities,
- * with the weights of its record; makes its linearization, and a record where it stands. */
+/* Work on shots (db_shot_work), with the pass as user. Renders a shot and fits its own quantities, with the
+ * weights of its record; makes its linearization, and a record at the same point. */
 db_status db_intensity_shot_evaluate(db_shots *all, db_context *context, size_t shot, void *user,
                                      double *sum);
 
-/* Makes the record anew, from the linearization: after a step, with weights by what the boxes say there. */
+/* Makes the record from the linearization: after a step, with weights by the boxes' intensities at the new point. */
 db_status db_intensity_shot_reweight(db_shots *all, db_context *context, size_t shot, void *user,
                                      double *sum);
 
-/* Stores the errors of the shot's own quantities, by its record. */
+/* Stores the errors of the shot's own quantities, from its record. */
 db_status db_intensity_shot_errors(db_shots *all, db_context *context, size_t shot, void *user,
                                    double *sum);
 
@@ -60,34 +60,35 @@ db_status db_intensity_shot_read(const db_shots *all, db_context *context,
 typedef struct db_linearized_shot {
     db_linearization linearization;
     db_reduced_equations record;
-    double *room; /* of the linearization; owned, as the following */
+    double *room; /* memory of the linearization; owned, as the following */
     void *bytes[2];
-    size_t size[2]; /* of these */
+    size_t size[2]; /* bytes of these */
 } db_linearized_shot;
 
-/* Zeros, of a shot's size. */
+/* Makes a zeroed linearization and record of a shot. */
 db_status db_linearized_shot_make(db_context *context, const db_intensity_pass *pass, size_t shot,
                                   db_linearized_shot *memory);
 void db_linearized_shot_clear(db_linearized_shot *memory);
 
-/* From and to the scratch file: the record, and the linearization of a slot; slot -1: of none. */
+/* Reads from and writes to the scratch file: the record, and the linearization of a slot; slot -1: no
+ * linearization. */
 db_status db_linearized_shot_read(db_context *context, const db_intensity_pass *pass, size_t shot,
                                   int slot, db_linearized_shot *memory);
 db_status db_linearized_shot_write(db_context *context, const db_intensity_pass *pass, size_t shot,
                                    int slot, const db_linearized_shot *memory);
 
-/* What a box says by itself. */
+/* Measurement of a box by itself. */
 typedef struct db_measured_box {
     double intensity, variance; /* by the noise of pixels */
     double partiality;
-    double share; /* that it has in the mean */
+    double share; /* mean share */
 } db_measured_box;
 
-/* The weight of a box, given the mean of its reflection. */
+/* Weight of a box, from the mean of its reflection. */
 float db_intensity_weight(const db_error_model *errors, const db_measured_box *box, double mean);
 
-/* Intensity of a box alone, with its variance by the noise of pixels; returns 0 if it measures nothing. before: the
- * intensity at which the record was made. */
+/* Intensity of a box alone, with its variance by the noise of pixels; returns 0 if it measures nothing. before:
+ * the intensity at which the record was made. */
 static inline int db_intensity_box(const db_reduced_equations *record, size_t b, double before,
                                    double *intensity, double *variance) {
     const double curvature = (double)record->curvature[b], trust = (double)record->trust[b];

@@ -22,11 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Evaluations of a shot's own quantities in a pass: the rest of the way is in the equations. */
+/* Evaluations of a shot's own quantities in a pass; the equations make the rest of the steps. */
 enum { EVALUATIONS = 5, MOST_REJECTED = 5 };
-enum { FITS = 3 };            /* of the error model, while weights settle for the first time */
-static const double GAIN = 1; /* of the loss for each shot, since it was rendered: little enough */
-static const double ENOUGH = 1e-4; /* what is left of the residual of the equations */
+enum { FITS = 3 }; /* fits of the error model while weights first settle */
+/* change of the loss for each shot since it was rendered, small enough to end */
+static const double GAIN = 1;
+static const double ENOUGH = 1e-4; /* relative residual of the equations */
 
 static size_t reflections_of(const db_intensity_search *w) { return w->system.reflections; }
 static size_t shared_of(const db_intensity_search *w) { return w->system.shared; }
@@ -50,7 +51,7 @@ static db_status allocate_search(db_intensity_search *w) {
                                        w->all->reflections.count, w->all->reference, &w->restraint);
 }
 
-/* Passes go to the trial. */
+/* Prepares a pass to the trial. */
 static void prepare_pass(db_intensity_search *w, int stage) {
     db_shots *const all = w->all;
     db_intensity_pass *const p = &w->pass;
@@ -136,14 +137,14 @@ static db_status run_pass(db_intensity_search *w, const char *what) {
     return DB_OK;
 }
 
-/* Of restraints on intensities, and of priors of what shots share, which count once. */
+/* Loss of restraints on intensities, and of priors of shared quantities, which count once. */
 static double restraint_loss(const db_intensity_search *w, const double *point) {
     double sum = db_intensity_restraint_loss(&w->restraint, point, reflections_of(w));
     db_unknowns_add_priors(&w->shared, point + reflections_of(w), &sum, NULL, NULL);
     return sum;
 }
 
-/* Losses of the trial and of where the linearizations were made, by the weights of the trial. */
+/* Losses at the trial and at the linearizations, with the weights of the trial. */
 static db_status compare_losses(db_intensity_search *w, db_intensity_totals *totals) {
     DB_TRY(db_intensity_add_up(&w->pass, totals));
     totals->loss += restraint_loss(w, w->trial);
@@ -151,7 +152,7 @@ static db_status compare_losses(db_intensity_search *w, db_intensity_totals *tot
     return DB_OK;
 }
 
-/* The trial becomes the best point, and the equations are made of its sums. */
+/* Makes the trial the best point, and its sums the equations. */
 static db_status accept_trial(db_intensity_search *w, const db_intensity_totals *totals) {
     db_shots *const all = w->all;
     const size_t n = reflections_of(w), local = w->pass.order.local * sizeof(double);
@@ -170,7 +171,7 @@ static db_status accept_trial(db_intensity_search *w, const db_intensity_totals 
     return DB_OK;
 }
 
-/* The linearizations of the last pass replace the ones before. */
+/* Replaces the previous linearizations by the last pass' ones. */
 static db_status keep_linearizations(db_intensity_search *w, const db_intensity_totals *totals) {
     w->pass.slot = !w->pass.slot;
     set_point(w, w->rendered, w->trial);
@@ -197,7 +198,7 @@ static double length_of(const db_intensity_search *w, const double *to, const do
     return count > 0 ? sqrt(square / count) : 0;
 }
 
-/* The next trial; promise: by how much the loss would fall. */
+/* Makes the next trial; promise: decrease of the loss. */
 static db_status make_step(db_intensity_search *w, double *promise) {
     const db_joint_system *const s = &w->system;
     const size_t n = s->reflections, m = s->shared;
@@ -232,7 +233,7 @@ static void explain_end(const db_intensity_search *w, int converged, double leng
              length, w->course.passes);
 }
 
-/* Makes all records anew at the trial; step: from those that there are, NULL: where the linearizations were made. */
+/* Makes all records at the trial; step: from the present records; NULL: from the linearizations. */
 static db_status make_records(db_intensity_search *w, const double *step) {
     db_intensity_totals now;
     w->pass.step = step;
@@ -244,8 +245,8 @@ static db_status make_records(db_intensity_search *w, const double *step) {
     return fit_errors(w);
 }
 
-/* Steps until intensities and weights rest where the linearizations say. A damped one is alone. gain: by
- * how much the loss falls, as the steps promise. */
+/* Steps until intensities and weights settle, by the linearizations. A damped step is a single one. gain: decrease
+ * of the loss that the steps promise. */
 static db_status settle_weights(db_intensity_search *w, double *promise, double *gain) {
     const double enough = 0.2 * w->all->settings.stages[w->pass.stage].step;
     enum { MOST = 20 };
@@ -260,7 +261,7 @@ static db_status settle_weights(db_intensity_search *w, double *promise, double 
     return DB_OK;
 }
 
-/* Shots are rendered where their linearizations say that the intensities rest, until these stay there. */
+/* Renders shots at the point where their linearizations settle, until it does not change. */
 static db_status search_intensities(db_intensity_search *w, db_stage_result *end) {
     const db_shots *const all = w->all;
     const double rest = all->settings.stages[w->pass.stage].step;
@@ -289,12 +290,12 @@ static db_status search_intensities(db_intensity_search *w, db_stage_result *end
         }
         c->rejected++;
         c->damping = c->damping > 0 ? 10 * c->damping : 0.1;
-        set_point(w, w->trial, w->rendered); /* back */
+        set_point(w, w->trial, w->rendered); /* return to the rendered point */
         DB_TRY(make_records(w, NULL));
     }
 }
 
-/* In the first pass all intensities are 0; it gives the intensities that single shots measure. */
+/* First pass: all intensities are 0, and single shots measure theirs. */
 static db_status start_from_shots(db_intensity_search *w) {
     w->pass.first = 1;
     DB_TRY(run_pass(w, "intensities of single shots"));
@@ -304,7 +305,7 @@ static db_status start_from_shots(db_intensity_search *w) {
     return DB_OK;
 }
 
-/* The second pass begins where they have been merged. */
+/* Begins the second pass at the merged intensities. */
 static db_status begin_joint(db_intensity_search *w) {
     db_intensity_totals now;
     w->pass.scaling = &w->result->scaling;
@@ -321,8 +322,8 @@ static db_status begin_joint(db_intensity_search *w) {
     return db_intensity_keep(w);
 }
 
-/* Scales have the geometric mean 1. Temperature factors keep the mean that the start has given them, from
- * which steps do not go. */
+/* Normalizes scales to the geometric mean 1. Temperature factors keep their mean from the start, which steps do
+ * not change. */
 static db_status end_normalized(db_intensity_search *w) {
     const db_observations *const o = &w->result->observations;
     const size_t measured = o->first ? o->first[o->shots] : 0;
@@ -337,7 +338,7 @@ static db_status end_normalized(db_intensity_search *w) {
     return DB_OK;
 }
 
-/* Errors at the minimum, and what each shot says there. */
+/* Errors at the minimum, and each shot's measurements there. */
 static db_status conclude_passes(db_intensity_search *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
     const db_intensity_minimum at = minimum_of(w);

@@ -1,4 +1,4 @@
-/* The start that is merged from what shots say by themselves. */
+/* Start of joint intensities, merged from measurements of single shots. */
 #include "fit/intensities/start.h"
 
 #include "base/context_internal.h"
@@ -28,14 +28,14 @@ static const char *reason_of(db_exclusion excluded) {
     }
 }
 
-/* What is worked on. */
+/* Work of the start. */
 typedef struct work {
     db_shots *all;
     const db_intensity_pass *pass;
     db_joint_intensities *result;
 } work;
 
-/* Shots are brought to one way of indexing, as far as their intensities tell it, and to one crystal. */
+/* Brings shots to one way of indexing, as far as their intensities determine it, and to one crystal. */
 static db_status sort_shots(const work *w, db_observations *observations) {
     db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
     const db_shots *const all = w->all;
@@ -47,7 +47,7 @@ static db_status sort_shots(const work *w, db_observations *observations) {
                                         &r->scaling, &r->kinds);
 }
 
-/* Scales and temperature factors of shots go into their models; excluded ones are told. */
+/* Puts scales and temperature factors of shots into their models; reports excluded shots. */
 static db_status take_scales(const work *w, db_intensity_records *records) {
     db_shots *const all = w->all;
     const size_t scale = db_intensity_local_place(w->pass, DB_SCALE),
@@ -71,8 +71,7 @@ static db_status take_scales(const work *w, db_intensity_records *records) {
     return db_shots_check_count(all);
 }
 
-/* Steps of scales are of the order of 1, so that is what scales begin with, too, wherever their models had
- * them. */
+/* Begins with scales of the order of 1, like their steps, whatever the models' scales were. */
 static db_status begin_normalized(db_intensity_pass *pass, db_joint_intensities *r) {
     double factor;
     DB_TRY(db_intensity_normalize_scales(pass, &factor));
@@ -81,7 +80,7 @@ static db_status begin_normalized(db_intensity_pass *pass, db_joint_intensities 
     return DB_OK;
 }
 
-/* Of all shots, by rank 0. */
+/* Merges all shots, in rank 0. */
 static db_status merge(const work *w, db_observations *observations) {
     const db_shots *const all = w->all;
     const db_asu_list *const list = w->pass->list;
@@ -124,7 +123,7 @@ db_status db_intensity_start(db_intensity_pass *pass, db_intensity_records *reco
     if (status == DB_OK)
         db_intensity_restraint_begin(list, &all->settings.joint, &r->merged, restraint);
     if (status == DB_OK) status = db_intensity_share_restraint(all, restraint, list->count);
-    if (status == DB_OK && all->settings.joint.passes == 0) { /* that is all */
+    if (status == DB_OK && all->settings.joint.passes == 0) { /* no further passes */
         r->observations = observations;
         return DB_OK;
     }

@@ -116,14 +116,14 @@ db_status db_joint_system_sum(db_joint_system *s, unsigned groups) {
     return DB_OK;
 }
 
-/* Without a diagonal it is not determined. */
+/* A quantity with diagonal 0 is not determined. */
 void db_joint_system_hold(db_joint_system *s, size_t g) {
     for (size_t k = 0; k < s->shared; k++)
         s->normal[g * s->shared + k] = s->normal[k * s->shared + g] = 0;
     s->right[s->reflections + g] = 0;
 }
 
-/* What is multiplied. */
+/* A factor of the product. */
 typedef struct factor {
     size_t reflections;
     const double *x; /* [reflections + shared] */
@@ -180,9 +180,9 @@ typedef struct search {
     db_joint_system *system;
     unsigned groups;
     double damping;
-    size_t count; /* of unknowns: shared ones may stay */
+    size_t count; /* number of unknowns: shared ones may be held */
     double *residual, *direction, *product, *conditioned;
-    double *factor; /* of the shared quantities' matrix, [shared][shared] */
+    double *factor; /* factor of the shared quantities' matrix, [shared][shared] */
 } search;
 
 static db_status multiply(const search *s) {
@@ -233,7 +233,7 @@ static db_status iterate(const search *s, double tolerance, double *x, int *iter
         if (!(square > tolerance * tolerance * first)) return DB_OK;
         DB_TRY(multiply(s));
         const double bend = product_of(s->direction, s->product, all);
-        if (!(bend > 0)) return DB_OK; /* along what nothing determines */
+        if (!(bend > 0)) return DB_OK; /* a direction that nothing determines */
         const double length = square / bend;
         for (size_t i = 0; i < all; i++) {
             x[i] += length * s->direction[i];
@@ -286,11 +286,10 @@ db_status db_joint_system_multiply(db_joint_system *system, unsigned groups, con
     return DB_OK;
 }
 
-/* What refining all other quantities beside an intensity costs it: the diagonal of H^-1, by random
- * signs (M. F. Hutchinson, Commun. Stat. Simul. Comput. 19 (1990) 433; docs/theory/joint-intensities.md,
- * Errors). */
+/* Growth of an intensity's variance by all other refined quantities: the diagonal of H^-1, by random signs (M. F.
+ * Hutchinson, Commun. Stat. Simul. Comput. 19 (1990) 433; docs/theory/joint-intensities.md, Errors). */
 
-/* +1 or -1 by chance: a bit of splitmix64 (Steele, Lea & Flood 2014). */
+/* Random sign: a bit of splitmix64 (Steele, Lea & Flood 2014). */
 static double sign_of(int probe, size_t h) {
     uint64_t z = 0x9e3779b97f4a7c15u * ((uint64_t)h + 1) + ((uint64_t)probe << 48);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -307,8 +306,8 @@ typedef struct probe {
     double *u, *product, *x;
 } probe;
 
-/* Adds z (x - u - A u) of a probe z: what D H^-1 has on its diagonal beyond 1 + A, A = V V' / D, but for
- * noise by the elements beside it. */
+/* Adds z (x - u - A u) of a probe z, A = V V' / D: the diagonal of D H^-1 beyond 1 + A, with noise from its other
+ * elements. */
 static db_status add_probe(const probe *p, int number, double *sum) {
     const size_t n = p->system->reflections, m = p->system->shared;
     const double *const D = p->system->diagonal;

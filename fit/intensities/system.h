@@ -19,17 +19,17 @@ typedef struct db_joint_system {
     db_context *context;
     size_t reflections, shared, shots;
     int threads;
-    size_t chunk;         /* shots in a row whose sums are taken as one */
-    db_fit_team team;     /* processes that have the records of some chunks each */
-    db_piece_owner owner; /* of a chunk */
+    size_t chunk;         /* consecutive shots whose sums are one */
+    db_fit_team team;     /* processes, each with the records of some chunks */
+    db_piece_owner owner; /* process of a chunk */
     const void *owner_of; /* argument of owner */
     /* The record of a shot, valid until the thread asks for the next; called by several threads at
      * once. */
     db_status (*read)(void *user, size_t shot, int thread, db_reduced_equations *record);
     void *user;
-    const unsigned char *group; /* [shots] bits of the sets of shots that it is in; 0: none */
+    const unsigned char *group; /* [shots] bits of the shot's groups; 0: none */
 
-    /* Of db_joint_system_sum; restraints and priors may be added */
+    /* Results of db_joint_system_sum, to which restraints and priors may be added */
     double *diagonal;  /* [reflections] of H without V V' */
     double *remainder; /* [reflections] diagonal of V V' */
     double *right;     /* [reflections + shared] r: minus half the slopes, local ones eliminated */
@@ -44,29 +44,28 @@ static inline size_t db_joint_system_chunks(const db_joint_system *system) {
     return (system->shots + system->chunk - 1) / system->chunk;
 }
 
-/* Gives the system, whose first members are set, its lists. */
+/* Makes the lists of the system, whose first members are set. */
 db_status db_joint_system_make(db_joint_system *system);
 void db_joint_system_clear(db_joint_system *system);
 
-/* Adds what a shot says to the sums of its chunk; by several threads at once. */
+/* Adds a shot to the sums of its chunk; called by several threads at once. */
 typedef void (*db_joint_adder)(const void *user, size_t shot, const db_reduced_equations *record,
                                double *sums);
 
-/* Sums over the records of the shots that are in any of these groups (bits), along the tree: in
- * total, of all processes. tree: as many pieces as there are chunks. */
+/* Sums over the records of shots in any of these groups (bits), along the tree: in total, of all processes. tree:
+ * as many pieces as there are chunks. */
 db_status db_joint_system_over(const db_joint_system *system, unsigned groups, db_tree_sum *tree,
                                db_joint_adder add, const void *user, double *total);
 
-/* Sums of the shots that are in any of these groups. */
+/* Sums of the shots in any of these groups. */
 db_status db_joint_system_sum(db_joint_system *system, unsigned groups);
 
-/* A shared quantity stays where it is until the next sum. */
+/* Holds a shared quantity until the next sum. */
 void db_joint_system_hold(db_joint_system *system, size_t shared);
 
-/* Solves (H + damping diag) x = right for them, after their sums; right may be another one than
- * that of the system, both [reflections + shared]. What no shot shows stays 0. shared_moves 0:
- * shared quantities stay where they are. Ends when the residual, in the norm of the preconditioner,
- * has fallen to tolerance. */
+/* Solves (H + damping diag) x = right for these groups, after their sums; right may differ from the system's, both
+ * [reflections + shared]. Reflections that no shot shows stay 0. shared_moves 0: shared quantities are held. Ends
+ * when the residual, in the norm of the preconditioner, has decreased to tolerance. */
 db_status db_joint_system_solve(db_joint_system *system, unsigned groups, double damping,
                                 double tolerance, int shared_moves, const double *right, double *x,
                                 int *iterations);
@@ -75,14 +74,14 @@ db_status db_joint_system_solve(db_joint_system *system, unsigned groups, double
 db_status db_joint_system_multiply(db_joint_system *system, unsigned groups, const double *x,
                                    double *product);
 
-/* How uncertain intensities are because all else is refined beside them. */
+/* Growth of errors of intensities by all other refined quantities. */
 
-/* Takes changes out of x, [reflections], along which the system determines nothing. */
+/* Removes changes from x, [reflections], along which the system determines nothing. */
 typedef void (*db_joint_projector)(const void *user, double *x);
 
-/* Estimates D diag(H^-1), by how much the variance of each intensity is larger than with all others
- * and the shared quantities known, after the sums of these groups. At least the first terms of the
- * series, 1 + diag(V V') / D. project may be NULL. Costs about twenty products for each probe. */
+/* Estimates D diag(H^-1), the factor on the variance of each intensity compared with all others and the shared
+ * quantities known, after the sums of these groups; at least the first terms of the series, 1 + diag(V V') / D.
+ * project may be NULL. Costs about twenty products for each probe. */
 db_status db_joint_system_spread(db_joint_system *system, unsigned groups, int probes,
                                  db_joint_projector project, const void *user, double *spread);
 

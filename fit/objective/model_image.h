@@ -13,10 +13,10 @@ typedef struct db_given_intensity {
 /* The whole image of a model, in counts, fast_pixels x slow_pixels. */
 typedef struct db_model_images {
     float *whole; /* room for the image */
-    float *
-        background; /* room for its part without the crystal: the local background (free), or planes where tiles are (known) */
-    const db_given_intensity *
-        given; /* free: given intensities of all reflections with light, in the order of h, k, l; NULL: each gets its best one */
+    /* room for its part without the crystal: the local background (free), or planes where tiles are (known) */
+    float *background;
+    /* free: given intensities of all reflections with light, in the order of h, k, l; NULL: each gets its best one */
+    const db_given_intensity *given;
     size_t given_count;
     /* known: factor on all spots, beside the model's scale; free: 1 */
     double scale;

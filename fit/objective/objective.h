@@ -42,8 +42,8 @@ struct db_objective_work {
     double *sums;
     /* sum over blocks: gradient and normal matrix of all variables, then a shared J */
     double *total;
-    double *
-        pulls; /* with NORMAL: sum over blocks of products of half their gradients, by all variables */
+    /* with NORMAL: sum over blocks of products of half their gradients, by all variables */
+    double *pulls;
     db_block_sums *linear_sums; /* [blocks], for a shared intensity */
     double (*steps)[DB_LINEAR]; /* [blocks], for a shared intensity: the last step */
 };

@@ -15,8 +15,8 @@
 
 typedef struct db_variables {
     size_t count; /* quantities */
-    size_t
-        table_count; /* the first table_count quantities move parameters of the table, quantity k column k; the others move groups of panels */
+    /* the first table_count quantities move parameters of the table, quantity k column k; the others move groups of panels */
+    size_t table_count;
     size_t index[DB_FIT_MOST_PARAMETERS]; /* number among the settings' parameters */
     double start[DB_FIT_MOST_PARAMETERS];
     double lower[DB_FIT_MOST_PARAMETERS]; /* user's and physical bounds */
