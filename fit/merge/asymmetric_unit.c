@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double MOST_INDICES = 1e9; /* in the box of numbers */
+static const double MOST_INDICES = 1e9; /* indices in the box of numbers */
 
 typedef struct rooms {
     size_t hkl, mate, centric, epsilon, d;
@@ -28,7 +28,7 @@ static db_status find_group(db_context *context, const char *name, db_asu_list *
 static db_status make_box(db_context *context, db_asu_list *list) {
     double entries = 1;
     for (int i = 0; i < 3; i++) {
-        /* d_min is at most 1 / |q|, so that |h| = |q . a| is at most a / d_min */
+        /* d_min is at most 1 / |q|, so |h| = |q . a| is at most a / d_min */
         const double most = list->cell[i] / list->d_min;
         entries *= 2 * most + 1;
         if (!(list->d_min > 0) || !(most < INT16_MAX) || !(entries <= MOST_INDICES))
@@ -73,7 +73,7 @@ static void put_number(db_asu_list *list, const int hkl[3], int sign, uint32_t n
     list->number[at] = number;
 }
 
-/* Gives all equivalents of a reflection its number. sign -1: those of its mate. */
+/* Gives all equivalents of a reflection its number. sign -1: the equivalents of its mate. */
 static void put_equivalents(db_asu_list *list, const int hkl[3], int sign, uint32_t number) {
     const db_symmetry *const symmetry = &list->group->symmetry;
     put_number(list, hkl, sign, number);
@@ -84,7 +84,7 @@ static void put_equivalents(db_asu_list *list, const int hkl[3], int sign, uint3
     }
 }
 
-/* Rotations that turn hkl into itself (sign 1) or its Friedel mate (-1). */
+/* Number of rotations that turn hkl into itself (sign 1) or its Friedel mate (-1). */
 static int count_turns(const db_symmetry *symmetry, const int hkl[3], int sign) {
     int count = 0;
     for (int o = 0; o < symmetry->count; o++) {
@@ -115,8 +115,8 @@ static db_status append_reflection(db_context *context, db_asu_list *list, rooms
     return DB_OK;
 }
 
-/* A reflection that no number stands for yet, which is the largest of its equivalents because
- * indices come in falling order. */
+/* Takes a reflection without a number; it is the largest of its equivalents, because indices come in falling
+ * order. */
 static db_status take_reflection(db_context *context, db_asu_list *list, rooms *room,
                                  const int hkl[3], double d) {
     const uint32_t own = (uint32_t)list->count;

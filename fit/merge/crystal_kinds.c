@@ -1,4 +1,4 @@
-/* Grows one kind of crystal after the other from shots whose intensities correlate. */
+/* Grows kinds of crystals, one after the other, from shots whose intensities correlate. */
 #include "fit/merge/crystal_kinds.h"
 
 #include "base/context_internal.h"
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST = 3, STARTS = 4 };   /* shots of a kind; shots that a kind is grown from */
+enum { FEWEST = 3, STARTS = 4 };   /* fewest shots of a kind; shots from which a kind is grown */
 static const double CERTAIN = 2.5; /* standard deviations */
-static const double ALIKE = 0.8;   /* correlation of two kinds that are taken for one */
-static const double CLEAR = 1.1;   /* times as many shots as any other kind are a clear majority */
-static const double RIGHT = 0.3;   /* correlation of a reference that has a say */
+static const double ALIKE = 0.8;   /* correlation above which two kinds are one */
+static const double CLEAR = 1.1;   /* ratio of shots to any other kind that is a clear majority */
+static const double RIGHT = 0.3;   /* least correlation of a usable reference */
 
 typedef struct kinds_work {
     db_context *context;
@@ -24,15 +24,15 @@ typedef struct kinds_work {
     const db_shells *shells;
     const double *mean;
     db_scaling *scaling;
-    db_exclusion *was; /* [shots] before */
-    int *kind;         /* [shots] -1: none so far */
-    double *best;      /* [shots] probability of the kind that is grown */
+    db_exclusion *was; /* [shots] exclusions before */
+    int *kind;         /* [shots] -1: no kind yet */
+    double *best;      /* [shots] probability of the kind that grows */
     size_t *order;     /* [shots] */
-    int count;         /* of kinds */
+    int count;         /* number of kinds */
 } kinds_work;
 
-/* The last way is that the shot has nothing in common with any kind, so that intensities are spread
- * around the mean of their resolution. */
+/* The last way: the shot has nothing in common with any kind, and intensities are spread around the mean at their
+ * resolution. */
 static double likelihood_of_kind(const db_shot_ways *r, size_t s, size_t w) {
     const size_t n = (size_t)r->ways;
     double sum = 0;
@@ -45,8 +45,7 @@ static double likelihood_of_kind(const db_shot_ways *r, size_t s, size_t w) {
     return sum;
 }
 
-/* Measurements of all shots in use: a way for each kind, with sums of its own, and one
- * for none. */
+/* Takes measurements of all shots in use: a way for each kind, with its own sums, and one for none. */
 static db_status take_measurements(const kinds_work *w, int kinds, db_shot_ways *r) {
     const size_t n = (size_t)kinds + 1;
     *r = (db_shot_ways){ .list = w->list,
@@ -67,7 +66,7 @@ static db_status take_measurements(const kinds_work *w, int kinds, db_shot_ways 
     return DB_OK;
 }
 
-/* Shots in use that are of no kind yet begin at one of them. Returns how many there are. */
+/* Lists shots in use without a kind, from shot `start` on. Returns their number. */
 static size_t order_from(const kinds_work *w, int start) {
     uint64_t random = 1 + (uint64_t)start;
     size_t count = 0;
@@ -84,7 +83,7 @@ static size_t order_from(const kinds_work *w, int start) {
     return count;
 }
 
-/* Grows a kind from several shots, the most probable is kept: *members of it. */
+/* Grows a kind from several shots, and keeps the most probable one: *members shots. */
 static db_status grow_kind(const kinds_work *w, size_t *members) {
     const double most = 0.9; /* of the shots: no other start finds more */
     const size_t shots = w->observations->shots;
@@ -110,7 +109,7 @@ static db_status grow_kind(const kinds_work *w, size_t *members) {
     return status;
 }
 
-/* Kinds are grown, each from the shots that are left, until none is. */
+/* Grows kinds, each from the shots that are left, until none is found. */
 static db_status grow_all(kinds_work *w) {
     for (w->count = 0; w->count < DB_MOST_KINDS;) {
         size_t members;
@@ -119,7 +118,8 @@ static db_status grow_all(kinds_work *w) {
         for (size_t s = 0; s < w->observations->shots; s++) {
             if (!(w->scaling->shot[s].excluded == DB_NOT_EXCLUDED && w->best[s] > 0.5)) continue;
             w->kind[s] = w->count;
-            w->scaling->shot[s].excluded = DB_EXCLUDED_OTHER_CRYSTAL; /* for a while */
+            /* until the end of the search */
+            w->scaling->shot[s].excluded = DB_EXCLUDED_OTHER_CRYSTAL;
         }
         w->count++;
     }
@@ -139,7 +139,7 @@ static double compare_kinds(const db_shot_ways *r, int a, int b, double *error) 
     return db_likeness_value(&c, error);
 }
 
-/* How well the shots of a kind agree with each other, each with all others. */
+/* Agreement of the shots of a kind, each with all others. */
 static double agree_in_kind(const kinds_work *w, db_shot_ways *r, int kind, double *error) {
     db_likeness c = { 0 };
     for (size_t s = 0; s < w->observations->shots; s++) {
@@ -167,14 +167,14 @@ static void sum_kinds(const kinds_work *w, db_shot_ways *r) {
     }
 }
 
-/* Takes a kind off the list; its shots go to another kind, or to none (-1). */
+/* Removes a kind; its shots go to another kind, or to none (-1). */
 static void drop_kind(kinds_work *w, int kind, int to) {
     w->count--;
     for (size_t s = 0; s < w->observations->shots; s++)
         w->kind[s] = w->kind[s] == kind ? to : w->kind[s] == w->count ? kind : w->kind[s];
 }
 
-/* Kinds that are not surely different are one. Returns 1 if there were two such. */
+/* Unites two kinds that are not surely different. Returns 1 if there were any. */
 static int unite_two(kinds_work *w, db_shot_ways *r) {
     double highest = -INFINITY, error;
     int first = 0, second = 0;
@@ -191,7 +191,7 @@ static int unite_two(kinds_work *w, db_shot_ways *r) {
     return 1;
 }
 
-/* Each shot is asked again which kind it is of, given all others. */
+/* Gives each shot again its most probable kind, with all others given. */
 static void let_compete(kinds_work *w, db_shot_ways *r) {
     (void)order_from(w, 0);
     (void)db_shot_ways_sweep(r, w->order, w->observations->shots);
@@ -205,10 +205,9 @@ static void let_compete(kinds_work *w, db_shot_ways *r) {
     }
 }
 
-/* Shots that agree with each other by chance, or as noise does, are no kind. Returns 1 if one was
- * dropped. */
+/* Drops a kind whose shots agree only by chance, or as noise does. Returns 1 if it dropped one. */
 static int drop_one(kinds_work *w, db_shot_ways *r) {
-    const double least = 0.5; /* correlation of the shots of a kind with the others of it */
+    const double least = 0.5; /* least correlation of a kind's shots with each other */
     for (int k = 0; k < w->count; k++) {
         double error;
         size_t members = 0;
@@ -220,7 +219,7 @@ static int drop_one(kinds_work *w, db_shot_ways *r) {
     return 0;
 }
 
-/* How well a kind agrees with a reference that it is surely alike, else 0. */
+/* Agreement of a kind with a reference, if it is certain, else 0. */
 static double agreement_of_kind(const kinds_work *w, const db_shot_ways *r, int kind,
                                 const double *reference) {
     double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 }, error;
@@ -242,7 +241,7 @@ static double agreement_of_kind(const kinds_work *w, const db_shot_ways *r, int 
     return found - CERTAIN * error > RIGHT ? found : 0;
 }
 
-/* The number of the kind that is kept. */
+/* Number of the kind to keep. */
 static int choose_kind(const kinds_work *w, const db_shot_ways *r, const double *reference,
                        db_crystal_kinds *kinds) {
     size_t shots[DB_MOST_KINDS] = { 0 };
@@ -285,7 +284,7 @@ static void conclude_kinds(const kinds_work *w, const db_shot_ways *r, int best,
     }
 }
 
-/* Kinds that have been grown are united, asked for their shots, and told. */
+/* Unites grown kinds, assigns shots again, and concludes. */
 static db_status tell_apart(kinds_work *w, const double *reference, db_crystal_kinds *kinds) {
     int again = 1;
     while (w->count > 1 && again) {

@@ -1,11 +1,11 @@
-/* The error model by medians of deviations, which outliers do not move. */
+/* Error model by medians of deviations, on which outliers have no influence. */
 #include "fit/merge/error_model.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double LOWEST = 1e-6, PER_DECADE = 20; /* of squared deviations, as they are counted */
-static const double FEWEST = 50;                    /* measurements that make a median */
+static const double LOWEST = 1e-6, PER_DECADE = 20; /* histogram of squared deviations */
+static const double FEWEST = 50;                    /* fewest measurements for a median */
 
 int db_partiality_range(double partiality) {
     static const double end[DB_PARTIALITY_RANGES - 1] = { 0.05, 0.15, 0.35, 0.65 };
@@ -14,7 +14,7 @@ int db_partiality_range(double partiality) {
     return range;
 }
 
-/* Steps of 4 in the square, from 1/4. */
+/* Range of a strength: steps of 4 in the square, from 1/4. */
 static int strength_of(double strength) {
     const double step = strength > 0 ? 1 + floor(0.5 * log2(4 * strength)) : 0;
     return step > 0 ? step < DB_STRENGTHS - 1 ? (int)step : DB_STRENGTHS - 1 : 0;
@@ -43,7 +43,7 @@ static double median_of(const double *count, double all) {
     return 0;
 }
 
-/* Of the ranges from `first` on, up to `end`. */
+/* Medians of ranges `first` to `end` - 1. */
 static medians take_medians(const db_deviations *deviations, int first, int end) {
     medians m = { { 0 }, { 0 }, { 0 } };
     for (int s = 0; s < DB_STRENGTHS; s++) {
@@ -86,7 +86,7 @@ static int fit_variances(const medians *m, double *noise, double *relative) {
         e = 0;
         a = n / nn;
     }
-    if (a < 0.2) { /* weak ones say too little */
+    if (a < 0.2) { /* weak measurements do not determine it */
         a = 0.2;
         e = rr > 0 ? fmax(0, (r - a * nr) / rr) : 0;
     }

@@ -1,4 +1,4 @@
-/* How far measurements are from the mean of the others, and what errors this speaks of. */
+/* Error model of measurements, from their deviations from the mean of the others. */
 #ifndef DB_FIT_MERGE_ERROR_MODEL_H
 #define DB_FIT_MERGE_ERROR_MODEL_H
 
@@ -6,15 +6,14 @@
 
 enum { DB_PARTIALITY_RANGES = 5, DB_STRENGTHS = 10, DB_DEVIATIONS = 240 };
 
-/* The variance of a measurement: noise x that of pixels + relative x expected value^2, for ranges of
- * partiality. */
+/* Variance of a measurement: noise x variance of pixels + relative x expected value^2, for ranges of partiality. */
 typedef struct db_error_model {
     double noise[DB_PARTIALITY_RANGES];
     double relative[DB_PARTIALITY_RANGES];
 } db_error_model;
 
-/* Squared deviations over the noise of pixels, counted for ranges of partiality and strength. Of doubles
- * alone, so that counts of many shots can be added as vectors. */
+/* Squared deviations over the noise of pixels, counted for ranges of partiality and strength. Only doubles, so
+ * that counts of many shots can be added as vectors. */
 typedef struct db_deviations {
     double count[DB_PARTIALITY_RANGES][DB_STRENGTHS][DB_DEVIATIONS];
     double strength[DB_PARTIALITY_RANGES][DB_STRENGTHS]; /* sum of (expected J / sigma)^2 */
@@ -28,8 +27,7 @@ int db_partiality_range(double partiality);
 /* strength: (expected J / sigma)^2; deviation: squared, over sigma^2. */
 void db_deviations_add(db_deviations *deviations, int range, double strength, double deviation);
 
-/* The model whose variances have the medians that were counted. Ranges with few measurements get
- * that of all. */
+/* The model whose variances have the counted medians. Ranges with few measurements get the model of all. */
 void db_error_model_fit(const db_deviations *deviations, db_error_model *model);
 
 /* Variance of a measurement whose noise has the variance `noise` and whose expected value is J. */

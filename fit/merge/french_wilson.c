@@ -3,22 +3,21 @@
 
 #include <math.h>
 
-/* What is possible of t = F / sqrt(sigma): log of the weight, with h the measured intensity less
- * what the prior takes away, in sigmas. A prior in the intensity becomes one in F by the factor F,
- * which that of centric reflections cancels. */
+/* Log of the weight of t = F / sqrt(sigma); h: the measured intensity minus the prior's shift, in sigmas. A prior
+ * in the intensity becomes one in F by the factor F, which the prior of centric reflections cancels. */
 static double log_weight(double t, double h, int centric) {
     const double off = t * t - h;
     return (centric ? 0 : log(t)) - 0.5 * off * off;
 }
 
-/* Where the weight is largest. */
+/* The t with the largest weight. */
 static double mode(double h, int centric) {
     if (centric) return h > 0 ? sqrt(h) : 0;
     const double root = sqrt(h * h + 2);
     return sqrt(h > 0 ? 0.5 * (h + root) : 1 / (root - h));
 }
 
-/* How far from the mode, in one direction, weights no longer count. */
+/* Distance from the mode, in one direction, beyond which weights are negligible. */
 static double reach(double from, double h, int centric, int direction) {
     const double negligible = 40, top = log_weight(from, h, centric);
     double near = 0, far = 1e-6 * (1 + from);

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double STRAIN = 0.015; /* of lattices that are taken for one: see db_indexing */
+static const double STRAIN =
+    0.015; /* largest strain of lattices that count as one: see db_indexing */
 
 static void shuffle(uint64_t seed, size_t count, size_t *order) {
     uint64_t random = seed;
@@ -23,8 +24,8 @@ static void shuffle(uint64_t seed, size_t count, size_t *order) {
     }
 }
 
-/* How probable the measurements are if the crystal has all rotations of the lattice, so that there is
- * nothing to decide: reflections that any way makes of each other are one. */
+/* Log probability of the measurements if the crystal has all rotations of the lattice, so that all ways are equal:
+ * reflections that ways make of each other are one. */
 static double as_if_alike(db_shot_ways *r) {
     const size_t n = (size_t)r->ways, all = r->first[r->observations->shots];
     db_shot_ways one = *r;
@@ -56,8 +57,7 @@ static double as_if_alike(db_shot_ways *r) {
     return total;
 }
 
-/* The best of several orders; its probabilities are left. *gain: log of how much more probable the
- * measurements are than if there were nothing to decide. */
+/* Searches several orders, and leaves the probabilities of the best one. *gain: log probability minus as_if_alike. */
 static db_status search_orders(db_context *context, const db_indexing_options *options,
                                db_shot_ways *r, double *gain) {
     const size_t shots = r->observations->shots, size = shots * (size_t)r->ways;
@@ -95,7 +95,7 @@ static int best_way(const db_shot_ways *r, size_t s) {
     return best;
 }
 
-/* Sums of all shots by the ways that they have, followed by one for all, beside a reference. */
+/* Sums of all shots by their ways, followed by one sum for all, beside a reference. */
 static double agreement_of_way(const db_shot_ways *r, const db_indexings *ways,
                                const double *reference, const double *usual, int then) {
     const db_asu_list *const list = r->list;
@@ -119,8 +119,7 @@ static double agreement_of_way(const db_shot_ways *r, const db_indexings *ways,
     return n > 2 && square > 0 ? (xy - x * y / n) / sqrt(square) : 0;
 }
 
-/* Which way all shots are to be turned, once they agree: that of the reference, or such that most
- * stay as they are. */
+/* The way by which all shots are turned, once they agree: to the reference, or so that most shots stay unchanged. */
 static int common_way(const db_shot_ways *r, const db_indexings *ways, const db_space_group *group,
                       const double *reference, const double *usual) {
     size_t count[DB_MOST_INDEXINGS] = { 0 };
@@ -155,7 +154,7 @@ static void turn_shot(const db_asu_list *list, const db_indexing *way, size_t s,
     }
 }
 
-/* Could the shot as well be indexed some way that spots do not tell from the first? */
+/* Can the shot also be indexed another way that spots do not distinguish from the first? */
 static int is_open(const db_shot_ways *r, const db_indexing_options *options,
                    const db_indexings *ways, size_t s, int then) {
     const double *const p = r->probability + s * (size_t)r->ways;
@@ -201,7 +200,7 @@ static void decide_ways(const db_shot_ways *r, const db_indexing_options *option
     }
 }
 
-/* The mean intensity that each reflection would have. */
+/* Expected mean intensity of each reflection. */
 static double *usual_of(const db_asu_list *list, const db_shells *shells, const double *intensity) {
     double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 };
     double *const usual = malloc((list->count + 1) * sizeof *usual);

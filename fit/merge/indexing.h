@@ -1,6 +1,6 @@
-/* Which way each shot was indexed, by its intensities (docs/theory/merging.md, Indexing; the idea is
- * that of W. Brehm & K. Diederichs, Acta Cryst. D70 (2014) 101, and of H. Liu & J. C. H. Spence, IUCrJ 1
- * (2014) 393). */
+/* Indexing ambiguity: the way in which each shot was indexed, by its intensities (docs/theory/merging.md,
+ * Indexing; the idea is from W. Brehm & K. Diederichs, Acta Cryst. D70 (2014) 101, and H. Liu & J. C. H. Spence,
+ * IUCrJ 1 (2014) 393). */
 #ifndef DB_FIT_MERGE_INDEXING_H
 #define DB_FIT_MERGE_INDEXING_H
 
@@ -10,43 +10,44 @@
 #include "fit/merge/shot_scales.h"
 
 typedef struct db_indexing_options {
-    double certain; /* probability of a shot that is decided */
-    int starts;     /* orders in which shots are first looked at */
-    uint64_t seed;  /* of these orders */
+    double certain; /* least probability of a decided shot */
+    int starts;     /* orders of the shots to try */
+    uint64_t seed;  /* seed of these orders */
 } db_indexing_options;
 #define DB_INDEXING_OPTIONS_INIT                                                                   \
     { .certain = 0.95, .starts = 4, .seed = 1 }
 
 typedef enum db_indexing_end {
-    DB_INDEXING_UNIQUE,   /* there is but one way */
+    DB_INDEXING_UNIQUE,   /* there is only one way */
     DB_INDEXING_RESOLVED, /* most shots are decided */
-    DB_INDEXING_ALIKE     /* most are not: the intensities have the rotation, or are too weak */
+    /* most shots are undecided: the intensities have the rotation, or are too weak */
+    DB_INDEXING_ALIKE
 } db_indexing_end;
 
-/* What was found. */
+/* Result of the search. */
 typedef struct db_indexing_result {
     db_indexings ways;
     db_indexing_end end;
-    double gain; /* log of how much more probable the measurements are by these ways than if the
-                    crystal had all rotations of its lattice */
+    /* log probability of the measurements by these ways minus as if the crystal had all
+     * rotations of its lattice */
+    double gain;
     size_t shots;
-    int *way;            /* [shots] the way by which indices have been changed; owned */
-    double *probability; /* [shots] of it, beside the other ways; NAN: shot not in use; owned */
-    size_t changed, undecided; /* shots */
+    int *way;                  /* [shots] way by which indices were changed; owned */
+    double *probability;       /* [shots] probability of this way; NAN: shot not in use; owned */
+    size_t changed, undecided; /* numbers of shots */
 } db_indexing_result;
 
-/* Changes indices and numbers of the measurements of shots that are decided to be indexed another
- * way than most; excludes those that are not decided (unless most are not, or the ways in question
- * are no symmetry of the lattice: then spots tell them apart, and shots stay as they were indexed). Then
- * shots of other crystals are excluded (db_find_other_crystals; kinds NULL: they are not looked for), and
- * those without light. reference: [list->count] intensities that say which way all are to have, NAN where
- * there is none; or NULL: that of most shots. */
+/* Changes indices and numbers of the measurements of shots that are indexed another way than most. Excludes
+ * undecided shots, unless most are undecided, or the ways are no symmetry of the lattice: then spots distinguish
+ * them, and shots keep their indexing. Then excludes shots of other crystals (db_find_other_crystals; kinds NULL:
+ * does not search), and shots without light. reference: [list->count] intensities that select the common way, NAN
+ * if missing; or NULL: the way of most shots. */
 db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               const db_indexing_options *options, const double *reference,
                               db_observations *observations, db_scaling *scaling,
                               db_indexing_result *result, db_crystal_kinds *kinds);
 
-/* The ways of the lattice, and room for `shots` shots, whose ways are not known yet. */
+/* Finds the ways of the lattice, and makes room for `shots` shots with unknown ways. */
 db_status db_indexing_result_make(db_context *context, const db_asu_list *list, size_t shots,
                                   db_indexing_result *result);
 void db_indexing_result_clear(db_indexing_result *result);

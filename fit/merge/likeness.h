@@ -1,11 +1,10 @@
-/* Correlation of two lists of relative intensities as it would be without their errors. */
+/* Correlation of two lists of relative intensities, corrected for their errors. */
 #ifndef DB_FIT_MERGE_LIKENESS_H
 #define DB_FIT_MERGE_LIKENESS_H
 
 #include <math.h>
 
-/* Sums over pairs. Each counts as much as it says beside the spread of intensities, whose variance
- * is 1 by Wilson. */
+/* Sums over pairs. A pair is weighted by its errors and the spread of intensities, whose variance is 1 by Wilson. */
 typedef struct db_likeness {
     double n, x, y, xx, yy, xy;
 } db_likeness;
@@ -25,7 +24,8 @@ static inline void db_likeness_add(db_likeness *c, double a, double a_variance, 
 
 /* The correlation, 0 without pairs, and its standard error. */
 static inline double db_likeness_value(const db_likeness *c, double *error) {
-    const double least = 0.2; /* variance of either list: with less the correlation means nothing */
+    /* of the variance of either list: below it the correlation means nothing */
+    const double least = 0.2;
     const double n = c->n, xx = fmax(least, n > 0 ? c->xx / n - c->x * c->x / (n * n) : 0),
                  yy = fmax(least, n > 0 ? c->yy / n - c->y * c->y / (n * n) : 0);
     *error = n > 0 ? 1 / sqrt(n) : INFINITY;

@@ -22,7 +22,7 @@ static value value_of(const double *at, const double *sigma, uint32_t r) {
 
 static const value nothing = { NAN, NAN };
 
-/* Of two mates, each with the weight of its error; of one, where there is but one. */
+/* Weighted mean of two mates, or the value of the only one. */
 static value mean_of(value a, value b) {
     if (isnan(a.at)) return b;
     if (isnan(b.at)) return a;
@@ -45,14 +45,14 @@ enum {
     HALF_1_MINUS,
     HALF_2_PLUS,
     HALF_2_MINUS,
-    VALUES, /* each with its sigma */
+    VALUES, /* each followed by its sigma */
     N = 2 * VALUES,
     N_PLUS,
     N_MINUS,
     COLUMNS
 };
 
-/* Of mates in this order: values are at even numbers, their sigmas behind them. */
+/* Columns of values in this order: values have even numbers, their sigmas follow. */
 #define WITH_SIGMA(name, type, sigma_type, mate)                                                   \
     { name, type, 2 * (mate) }, { "SIG" name, sigma_type, 2 * (mate) + 1 }
 #define ALONE(name, type)                                                                          \
@@ -80,7 +80,7 @@ static void put_value(float row[COLUMNS], int column, value v) {
     row[2 * column + 1] = (float)v.sigma;
 }
 
-/* A value of both mates: their mean, and each. */
+/* Puts values of both mates: their mean, and each. */
 static value put_pair(float row[COLUMNS], int mean, int plus, const double *at, const double *sigma,
                       const db_asu_list *list, uint32_t r) {
     const uint32_t mate = list->mate[r];
@@ -95,7 +95,7 @@ static value put_pair(float row[COLUMNS], int mean, int plus, const double *at, 
     return both;
 }
 
-/* F of a mean, by what is expected at its resolution. */
+/* F of a mean, with the expected intensity at its resolution. */
 static value amplitude_of(const db_asu_list *list, const db_wilson_mean *mean, uint32_t r,
                           value I) {
     value amplitude = nothing;
@@ -106,7 +106,7 @@ static value amplitude_of(const db_asu_list *list, const db_wilson_mean *mean, u
     return amplitude;
 }
 
-/* Everything of the merged file, in memory. */
+/* The merged file in memory. */
 typedef struct merged_rows {
     size_t count;
     int (*hkl)[3];
@@ -164,7 +164,7 @@ static db_status make_rows(db_context *context, const db_asu_list *list, merged_
     return db_fail_memory(context, "the merged intensities");
 }
 
-/* Mates in separate columns only where they have been kept apart. */
+/* Columns of the file: mates are separate only if they were kept separate. */
 static size_t columns_of(const db_asu_list *list, db_mtz_column columns[COLUMNS],
                          int from[COLUMNS]) {
     int place[COLUMNS] = { 0 };
@@ -180,7 +180,7 @@ static size_t columns_of(const db_asu_list *list, db_mtz_column columns[COLUMNS]
     return count;
 }
 
-/* Rows of `count` columns instead of all. */
+/* Packs rows to `count` columns. */
 static void pack_columns(merged_rows *rows, const int *from, size_t count) {
     for (size_t r = 0; r < rows->count; r++)
         for (size_t c = 0; c < count; c++)

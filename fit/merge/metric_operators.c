@@ -1,4 +1,4 @@
-/* Rotations of a lattice that are not the crystal's. */
+/* Rotations of a lattice that the crystal does not have. */
 #include "fit/merge/metric_operators.h"
 
 #include "base/context_internal.h"
@@ -12,10 +12,10 @@
 
 enum { PARTS = 24, MOST_VECTORS = 200 };
 
-/* Lattice vectors as long as an edge. */
+/* Lattice vectors with the length of an edge. */
 typedef struct vectors {
     int count;
-    int v[MOST_VECTORS][3]; /* in parts of the edges */
+    int v[MOST_VECTORS][3]; /* in fractions of the edges */
 } vectors;
 
 static void metric_of(const double cell[6], double metric[9]) {
@@ -77,7 +77,7 @@ static int determinant_is_one(const int m[9]) {
     return d == (long long)PARTS * PARTS * PARTS;
 }
 
-/* Is it a vector of the lattice? In parts squared of the edges. */
+/* Is it a vector of the lattice? In squared fractions of the edges. */
 static int is_of_lattice(const db_space_group *group, const int v[3]) {
     for (int c = 0; c < group->centring_count; c++) {
         int fits = 1;
@@ -88,7 +88,7 @@ static int is_of_lattice(const db_space_group *group, const int v[3]) {
     return 0;
 }
 
-/* Do points of the lattice between the corners of the cell stay points of the lattice? */
+/* Do lattice points inside the cell stay lattice points? */
 static int keeps_centring(const db_space_group *group, const int m[9]) {
     for (int c = 0; c < group->centring_count; c++) {
         int v[3] = { 0 };
@@ -109,7 +109,7 @@ static void multiply_operators(const int a[9], const int b[9], int to[9]) {
         }
 }
 
-/* The rotation of the crystal, without inversion, as it acts on indices. */
+/* Rotation of the crystal, without inversion, for indices. */
 static void rotation_of(const db_symmetry *symmetry, int o, int matrix[9]) {
     const int *const r = symmetry->rotation[o];
     const int determinant = r[0] * (r[4] * r[8] - r[5] * r[7]) -
@@ -128,7 +128,8 @@ static int are_equivalent(const db_space_group *group, const int a[9], const int
     return 0;
 }
 
-/* The fewer, the easier to read: large and negative entries, then the later of two in order. */
+/* Measure of readability, low for simple operators: large and negative entries count, then the later of two in
+ * order. */
 static int clumsiness(const int m[9]) {
     int sum = 0;
     for (int i = 0; i < 9; i++) sum += 10 * abs(m[i]) + (m[i] < 0 ? abs(m[i]) : 0);
@@ -184,7 +185,7 @@ int db_indexing_apply(const db_indexing *way, const int hkl[3], int turned[3]) {
 
 int db_indexing_is_exact(const db_indexing *way) { return way->strain < 1e-6; }
 
-/* Edge `axis` takes the place of which one? -1: of none, it is a sum of several. */
+/* Edge that becomes edge `axis`; -1: a sum of several edges does. */
 static int source_of(const db_indexing *way, int axis) {
     const int *const row = way->matrix + 3 * (size_t)axis;
     int from = -1, terms = 0;
@@ -203,7 +204,7 @@ db_status db_indexing_turn(db_context *context, const db_indexing *way, db_cryst
     for (int i = 0; i < 9; i++) operator[i] =(double) way->matrix[i] / PARTS;
     (void)db_invert(operator, inverse);
     db_crystal_matrix(&turned, from);
-    db_multiply(from, inverse, to); /* A h stays where it is */
+    db_multiply(from, inverse, to); /* A h is unchanged */
     DB_TRY(db_crystal_set_matrix(context, &turned, to));
     for (int i = 0; i < 3; i++) {
         const int source = source_of(way, i);

@@ -1,6 +1,5 @@
-/* Shots of the other hand: their measurements go against the Bijvoet differences that all others have.
- * What other shots say of a reflection is independent of a shot's own errors, so no model of errors is
- * asked whether there are differences at all. */
+/* Shots of the other hand: their measurements contradict the Bijvoet differences of all others. The other shots'
+ * mean is independent of a shot's own errors, so no error model is needed. */
 #include "base/context_internal.h"
 #include "fit/merge/scaling_work.h"
 
@@ -8,20 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double CERTAIN = 0.999,
-                    RARE = 0.01; /* probabilities: of a verdict; of the other hand */
-static const double SURELY = 3;  /* standard errors of the slope of all shots */
-static const double FEWEST = 10; /* measurements that tell a slope */
+static const double CERTAIN = 0.999, RARE = 0.01; /* probability: of a verdict; of the other hand */
+static const double SURELY = 3;                   /* standard errors of the common slope */
+static const double FEWEST = 10;                  /* fewest measurements for a slope */
 
-/* Bijvoet mates by measurements: half their difference, the mean, and their variances. */
+/* Bijvoet mates: half their difference, the mean, and variances. */
 typedef struct mates {
     double half, half_variance;
     double mean, mean_variance;
-    double lean; /* which of both the mean is nearer to: 1 the first one, -1 its mate */
+    double lean; /* the mate to which the mean is nearer: 1 the first one, -1 the second */
 } mates;
 
-/* What the shot's own measurements, in `next_...`, have in the sums is left out. 0: one of the two is
- * hardly known. */
+/* Mates without the shot's own measurements, which are in `next_...`. 0: one of them is hardly known. */
 static int look_at_mates(const db_scaling_work *w, uint32_t first, mates *m) {
     const double least = 1e-2;
     const uint32_t number[2] = { first, w->list->mate[first] };
@@ -41,8 +38,8 @@ static int look_at_mates(const db_scaling_work *w, uint32_t first, mates *m) {
     return 1;
 }
 
-/* Variance of half differences, over the squared mean intensity of their resolution. It only weighs
- * differences, and is at least the value of well measured ones. */
+/* Variance of half differences over the squared mean intensity at their resolution. It only weights differences;
+ * well measured ones set its least value. */
 static double find_spread(const db_scaling_work *w) {
     const double least = 1e-4;
     double sum = 0, weights = 0;
@@ -77,11 +74,10 @@ static void put_back(db_scaling_work *w, size_t s) {
     }
 }
 
-/* The slope of a shot's measurements, beside the means of mates, on the half differences of the other
- * shots: positive if it has their hand. */
+/* Slope of a shot's measurements, minus the means of mates, on the half differences of the other shots; positive
+ * for the same hand. */
 typedef struct slope {
-    double value,
-        precision; /* precision: 1/variance, by the scatter of the measurements; 0: not known */
+    double value, precision; /* 1/variance, by the scatter of the measurements; 0: unknown */
 } slope;
 
 static slope find_slope(const db_scaling_work *w, size_t s, double spread) {
@@ -107,7 +103,7 @@ static slope find_slope(const db_scaling_work *w, size_t s, double spread) {
     return (slope){ .value = value, .precision = misfit > 0 ? xx / misfit : 0 };
 }
 
-/* Normal distributions around the slope of all shots, and around the opposite one. */
+/* Compares normal distributions around the common slope and around its opposite. */
 static int is_other_hand(const slope *of_shot, double of_all) {
     const double against = -2 * of_all * of_shot->value * of_shot->precision;
     return against > log(CERTAIN / (1 - CERTAIN)) + log((1 - RARE) / RARE);

@@ -1,4 +1,4 @@
-/* Scales of shots and merged means, by turns. */
+/* Scales of shots and merged means, in turns. */
 #include "fit/merge/scaling.h"
 
 #include "base/context_internal.h"
@@ -7,19 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One that is wrong by far makes others seem wrong, too, but less so: the farthest go first. */
+/* A measurement far off makes others seem wrong, too, but less so: the farthest are rejected first. */
 static const double FARTHEST = 200;
-static const double FAR = 6; /* standard deviations: measurements farther off do not count */
-static const double LEAST_SHARE = 1e-4; /* of them, where nothing else is there */
+static const double FAR = 6; /* standard deviations beyond which measurements are rejected */
+static const double LEAST_SHARE = 1e-4; /* of rejected ones, if there are no others */
 static const double B_SPREAD = 15;      /* standard deviation of B between shots (angstrom^2) */
 
-/* Weight of a measurement whose deviation from the others has this square, over its variance. */
+/* Weight of a measurement, from its squared deviation from the others over its variance. */
 static double robust_share(double square, double far) {
     const double left = 1 - square / (far * far);
     return left > 0 ? fmax(LEAST_SHARE, left * left) : LEAST_SHARE;
 }
 
-/* How the deviation that counts, deviation x share, changes with the deviation. */
+/* Slope of the weighted deviation by the deviation. */
 static double robust_slope(double share) {
     const double left = sqrt(share);
     return left * (5 * left - 4);
@@ -52,7 +52,7 @@ static scale_sums sum_scale(const db_scaling_work *w, size_t s) {
     return sums;
 }
 
-/* A step of log k and B. */
+/* A step of log k and B of a shot. */
 static void step_scale(const db_scaling_work *w, size_t s) {
     db_shot_scale *const shot = &w->shot[s];
     const scale_sums n = sum_scale(w, s);
@@ -69,8 +69,7 @@ static void step_scale(const db_scaling_work *w, size_t s) {
     shot->b += part * b;
 }
 
-/* Multiplies all scales by one factor and adds one number to all B, so that their means are fixed; the
- * sums follow. */
+/* Multiplies all scales by a factor and adds a number to all B, so that their means stay fixed; updates the sums. */
 static void end_normalized(db_scaling_work *w) {
     double log_k = 0, b = 0, count = 0;
     for (size_t s = 0; s < w->observations->shots; s++) {
@@ -95,7 +94,7 @@ static void end_normalized(db_scaling_work *w) {
     }
 }
 
-/* Means of shells, from merged ones. */
+/* Means of shells from merged intensities. */
 static void average_shells(db_scaling_work *w) {
     double sum[DB_MOST_SHELLS] = { 0 }, weight[DB_MOST_SHELLS] = { 0 }, most = 0;
     for (uint32_t r = 0; r < w->list->count; r++) {
@@ -112,7 +111,7 @@ static void average_shells(db_scaling_work *w) {
     for (int b = 0; b < w->shells.count; b++) w->mean[b] = fmax(w->mean[b], 1e-4 * most);
 }
 
-/* Adds a shot to the next sums, and its deviations to those that are counted. */
+/* Adds a shot to the next sums, and its deviations to the histogram. */
 static void add_shot(db_scaling_work *w, size_t s) {
     for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++) {
         const db_observation *const o = &w->observations->list[i];
@@ -131,7 +130,7 @@ static void add_shot(db_scaling_work *w, size_t s) {
                               J * J / noise, off * off / (noise * of_mean));
         }
         w->share[i] = (float)share;
-        share = (double)w->share[i]; /* so that what is added can be taken away again */
+        share = (double)w->share[i]; /* so that the shot can be removed again */
         w->next_sum[r] += share * g * (double)o->intensity;
         w->next_weight[r] += share * g * g;
     }
@@ -143,7 +142,7 @@ static void swap(double **a, double **b) {
     *b = kept;
 }
 
-/* Means by the scales, and the error model by deviations from them. */
+/* Means with the present scales, and the error model by deviations from them. */
 static void merge_again(db_scaling_work *w) {
     memset(w->deviations, 0, sizeof *w->deviations);
     memset(w->next_sum, 0, w->list->count * sizeof *w->next_sum);
@@ -157,8 +156,8 @@ static void merge_again(db_scaling_work *w) {
     db_error_model_fit(w->deviations, &w->errors);
 }
 
-/* How far scales have moved since their shots were added: standard deviation of their logarithms, at
- * the middle of reciprocal space. */
+/* Movement of scales since their shots were added: standard deviation of their logarithms, in the middle of
+ * reciprocal space. */
 static double movement(const db_scaling_work *w) {
     const double square = pow(w->list->d_min, -2), fall = 0.3 * square;
     double sum = 0, square_sum = 0, count = 0;
@@ -173,7 +172,7 @@ static double movement(const db_scaling_work *w) {
     return count > 0 ? sqrt(fmax(0, square_sum / count - sum * sum / (count * count))) : 0;
 }
 
-/* Scales by the means so far, then means by the scales. Returns how far scales have moved. */
+/* Scales with the present means, then means with the scales. Returns the movement of the scales. */
 static double pass_over_shots(db_scaling_work *w) {
     for (size_t s = 0; s < w->observations->shots; s++)
         if (db_scaling_uses(w, s)) step_scale(w, s);
@@ -187,9 +186,9 @@ static double pass_over_shots(db_scaling_work *w) {
 
 /* Sums over the measurements of a reflection. */
 typedef struct error_sums {
-    double expected, found; /* of (w g)^2 times variance, and times squared deviation */
-    double leverage;        /* of (w g^2)^2 */
-    double slope;           /* of w g^2, as deviations that count change with the mean */
+    double expected, found; /* (w g)^2 times variance, and times squared deviation */
+    double leverage;        /* (w g^2)^2 */
+    double slope;           /* w g^2, with the slope of weighted deviations by the mean */
 } error_sums;
 
 static void sum_errors(const db_scaling_work *w, const db_merged *merged, error_sums *sums) {
@@ -213,12 +212,12 @@ static void sum_errors(const db_scaling_work *w, const db_merged *merged, error_
     }
 }
 
-/* Errors by what is expected of each measurement, times how much more the shots scatter: of a
- * reflection by itself as far as it has been measured often, else of its shell. Deviations are from
- * a mean that follows the measurements, by their leverage; those that count little tell less of
- * the mean than their weights say (P. J. Huber, Ann. Math. Stat. 35 (1964) 73). */
+/* Errors: expected errors of the measurements, times the excess scatter between shots, of a reflection alone as
+ * far as it was measured often, else of its shell. Deviations are from a mean that follows the measurements, by
+ * their leverage; measurements with low weight determine the mean less than their weights say (P. J. Huber, Ann.
+ * Math. Stat. 35 (1964) 73). */
 static void find_errors(const db_scaling_work *w, const error_sums *sums, db_merged *merged) {
-    const double others = 10; /* measurements that weigh as much as the shell's mean */
+    const double others = 10; /* measurements that equal the shell's mean in weight */
     double top[DB_MOST_SHELLS] = { 0 }, bottom[DB_MOST_SHELLS] = { 0 },
            weight[DB_MOST_SHELLS] = { 0 }, slope[DB_MOST_SHELLS] = { 0 };
     for (size_t r = 0; r < w->list->count; r++) {
@@ -253,7 +252,7 @@ static db_status take_means(db_context *context, const db_scaling_work *w, db_me
     return DB_OK;
 }
 
-/* Marks measurements far from what at least three others say. */
+/* Rejects measurements far from the mean of at least three others. */
 static void mark_rejected(const db_scaling_work *w, const db_merged *merged, db_scaling *scaling,
                           db_observations *observations) {
     const uint32_t fewest = 4;
@@ -313,7 +312,7 @@ static db_status make_room(db_context *context, db_scaling_work *w) {
 static db_status iterate_scales(db_context *context, db_scaling_work *w, int judges,
                                 int *iterations) {
     const double converged = 1e-3;
-    const int first_verdict = 5; /* when scales are good enough to tell shots apart */
+    const int first_verdict = 5; /* pass after which scales are good enough to judge shots */
     w->far = FARTHEST;
     merge_again(w);
     for (*iterations = 1; *iterations < w->options->most_iterations; ++*iterations) {
@@ -332,7 +331,7 @@ static db_status iterate_scales(db_context *context, db_scaling_work *w, int jud
     return DB_OK;
 }
 
-/* Where the scales of a run begin, and keep their mean. */
+/* Sets the start of a run's scales, whose mean stays. */
 static void set_gauge(db_scaling_work *w, const db_scaling *scaling, int is_half) {
     double count = 0;
     w->gauge[0] = w->gauge[1] = 0;
@@ -345,7 +344,7 @@ static void set_gauge(db_scaling_work *w, const db_scaling *scaling, int is_half
     for (int i = 0; i < 2 && count > 0; i++) w->gauge[i] /= count;
 }
 
-/* The shots of one half have scales of their own; they begin where means of shells put them. */
+/* Runs the shots of one half, with their own scales, which start at means of shells. */
 static db_status run_half(db_context *context, const db_scaling_work *of_all, int half,
                           const db_scaling *scaling, const double *start,
                           const unsigned char *joins, db_merged *merged) {
@@ -412,7 +411,7 @@ db_status db_scale_shots(db_context *context, const db_asu_list *list,
     if (status == DB_OK) status = take_means(context, &w, merged);
     if (status == DB_OK) mark_rejected(&w, merged, scaling, observations);
     scaling->errors = w.errors;
-    clear_work(&w); /* room for the halves */
+    clear_work(&w); /* make room for the halves */
     for (int half = 0; half < 2 && status == DB_OK; half++) {
         for (size_t s = 0; s < shots; s++) joins[s] = db_half_of_shot(seed, s) == half;
         status = run_half(context, &w, half, scaling, start, joins, merged);

@@ -1,5 +1,4 @@
-/* Sums over shots while they are scaled: each reflection's mean, and what it is without one of the
- * shots. */
+/* Sums over shots for scaling: means of reflections, with and without one of the shots. */
 #ifndef DB_FIT_MERGE_SCALING_WORK_H
 #define DB_FIT_MERGE_SCALING_WORK_H
 
@@ -21,17 +20,17 @@ typedef struct db_scaling_work {
     float *share;               /* [measurements]: w in the sums */
     db_shot_scale *shot;        /* [shots] */
     db_shot_scale *added;       /* [shots]: scale and B in the sums */
-    const unsigned char *joins; /* [shots] 1: belongs to this run; that of all shots or of a half */
+    const unsigned char *joins; /* [shots] 1: in this run, of all shots or of a half */
     double gauge[2];            /* mean of log k and B of shots in use */
-    double far;                 /* standard deviations: measurements farther off do not count */
+    double far;                 /* standard deviations beyond which measurements are rejected */
     db_error_model errors;
     db_deviations *deviations;
 } db_scaling_work;
 
-/* What the other shots say of a reflection. */
+/* Knowledge of a reflection from other shots. */
 typedef struct db_others {
-    double mean, variance;      /* with what is expected at this resolution */
-    double measured, precision; /* by measurements alone; precision 0: there are none */
+    double mean, variance;      /* with the expected intensity at this resolution */
+    double measured, precision; /* from measurements only; precision 0: none */
 } db_others;
 
 static inline int db_scaling_uses(const db_scaling_work *w, size_t shot) {
@@ -42,7 +41,7 @@ static inline double db_scaling_expected(const db_scaling_work *w, uint32_t r) {
     return w->mean[w->shell[r]] * w->list->epsilon[r];
 }
 
-/* Intensities are distributed with this variance around the mean of their resolution (Wilson). */
+/* Variance of intensities around the mean at their resolution (Wilson). */
 static inline double db_scaling_spread(const db_scaling_work *w, uint32_t r) {
     const double mean = db_scaling_expected(w, r);
     return mean * mean * (w->list->centric[r] ? 2 : 1);
@@ -57,7 +56,7 @@ static inline double db_scaling_at(const db_shot_scale *shot, double fall) {
     return shot->scale * (shot->b != 0 ? exp(-shot->b * fall) : 1);
 }
 
-/* Of measurement i, of a shot that is in the sums. */
+/* Other shots than the one of measurement i, which is in the sums. */
 static inline db_others db_scaling_others(const db_scaling_work *w, size_t shot, size_t i) {
     const db_observation *const o = &w->observations->list[i];
     const uint32_t r = o->reflection;
@@ -73,14 +72,14 @@ static inline db_others db_scaling_others(const db_scaling_work *w, size_t shot,
                         .precision = weight };
 }
 
-/* By all shots. */
+/* Mean over all shots. */
 static inline double db_scaling_mean(const db_scaling_work *w, uint32_t r) {
     const double prior = 1 / db_scaling_spread(w, r);
     return (w->sum[r] + prior * db_scaling_expected(w, r)) / (w->weight[r] + prior);
 }
 
-/* The noise of pixels if the intensity were J: what was counted is noisy itself, and bright
- * measurements would seem less certain than faint ones. */
+/* Noise of pixels for the expected intensity J: measured counts are noisy themselves, and bright measurements
+ * would seem less certain than faint ones. */
 static inline double db_scaling_noise(const db_observation *o, double J) {
     const double variance = (double)o->sigma * (double)o->sigma;
     if (!(o->light > 0)) return variance;
@@ -94,13 +93,11 @@ static inline double db_scaling_variance(const db_scaling_work *w, const db_obse
                              db_scaling_noise(o, J), J);
 }
 
-/* Correlations and misfits of the shots in use with the others, as they are in the sums; and which
- * of them are excluded. Returns how many. */
+/* Correlations and misfits of the shots in use with the others in the sums; excludes some. Returns their number. */
 size_t db_scaling_judge(db_context *context, db_scaling_work *w, db_status *status);
 
-/* Excludes shots whose Bijvoet differences are surely those of the other hand than most have
- * (docs/theory/merging.md, Hands). Returns how many; of a list without mates none. Overwrites the next
- * sums. */
+/* Excludes shots whose Bijvoet differences surely have the other hand than most (docs/theory/merging.md, Hands).
+ * Returns their number; 0 for a list without mates. Overwrites the next sums. */
 size_t db_scaling_find_other_hands(db_context *context, db_scaling_work *w, db_status *status);
 
 #endif

@@ -13,14 +13,14 @@ typedef struct db_shells {
 
 static inline double db_shells_cube(double d) { return 1 / (d * d * d); }
 
-/* From 0, the shell of the lowest resolution; what lies outside belongs to the first or last one. */
+/* Shell from 0, the lowest resolution; a resolution outside belongs to the first or last shell. */
 static inline int db_shell_of(const db_shells *shells, double d) {
     const double first = db_shells_cube(shells->low), last = db_shells_cube(shells->high);
     const double place = shells->count * (db_shells_cube(d) - first) / (last - first);
     return place > 0 ? place < shells->count ? (int)place : shells->count - 1 : 0;
 }
 
-/* The resolution (angstrom) where shell number `shell` begins; it ends where the next one does. */
+/* Resolution (angstrom) at which a shell begins; it ends where the next one begins. */
 static inline double db_shell_limit(const db_shells *shells, int shell) {
     const double first = db_shells_cube(shells->low), last = db_shells_cube(shells->high);
     return 1 / cbrt(first + (last - first) * shell / shells->count);

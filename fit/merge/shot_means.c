@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double BRIGHTEST = 12; /* times the mean of its resolution: one in 10^5 is as bright */
-static const double LEAST_LIGHT = 4; /* standard errors of a scale that is no chance */
+static const double BRIGHTEST =
+    12; /* factor on the mean at a resolution, which one reflection in 10^5 exceeds */
+static const double LEAST_LIGHT = 4; /* standard errors of a scale that is not chance */
 
 db_status db_scaling_make(db_context *context, size_t shots, db_scaling *scaling) {
     memset(scaling, 0, sizeof *scaling);
@@ -48,7 +49,7 @@ static double expected_at(const means_work *w, const db_observation *o) {
     return w->mean[shell] * w->list->epsilon[o->reflection];
 }
 
-/* Mean of a shot's intensities, each counted as at most a multiple of their median. */
+/* Mean of a shot's intensities, each limited to a multiple of their median. */
 static double rough_mean(const means_work *w, size_t s, double *room) {
     size_t count = 0;
     double sum = 0;
@@ -63,7 +64,7 @@ static double rough_mean(const means_work *w, size_t s, double *room) {
     return count ? sum / (double)count : 0;
 }
 
-/* Shots with too few measurements are excluded; the others begin with their mean intensity. */
+/* Excludes shots with too few measurements; the others begin with their mean intensity. */
 static db_status begin_scales(db_context *context, const means_work *w) {
     size_t most = 0;
     for (size_t s = 0; s < w->observations->shots; s++) {
@@ -124,7 +125,7 @@ static void scale_shot(const means_work *w, size_t s, double *error) {
     if (weight > 0) shot->scale = fmax(sum / weight, 0.1 * shot->scale);
 }
 
-/* A scale that is no larger than its error is noise. */
+/* Excludes shots whose scale does not exceed its error. */
 static void exclude_dark(const means_work *w) {
     for (size_t s = 0; s < w->observations->shots; s++) {
         db_shot_scale *const shot = &w->scaling->shot[s];

@@ -10,37 +10,38 @@
 
 #include "fit/merge/error_model.h"
 
-/* Why a shot takes no part. */
+/* Reason for the exclusion of a shot. */
 typedef enum db_exclusion {
     DB_NOT_EXCLUDED,
-    DB_EXCLUDED_BEFORE,    /* it was excluded before it came here */
-    DB_EXCLUDED_FEW,       /* next to no measurements */
-    DB_EXCLUDED_DARK,      /* no light at its reflections */
-    DB_EXCLUDED_UNRELATED, /* its intensities have nothing in common with those of the others */
-    DB_EXCLUDED_SCATTERED, /* its intensities agree far worse than others' */
-    DB_EXCLUDED_UNDECIDED, /* it could be indexed in several ways, and its intensities do not tell */
-    DB_EXCLUDED_OTHER_HAND,   /* its Bijvoet differences are those of the other hand */
-    DB_EXCLUDED_OTHER_CRYSTAL /* its intensities are those of another crystal, as other shots' are */
+    DB_EXCLUDED_BEFORE,       /* excluded before */
+    DB_EXCLUDED_FEW,          /* hardly any measurements */
+    DB_EXCLUDED_DARK,         /* no light at its reflections */
+    DB_EXCLUDED_UNRELATED,    /* its intensities are unrelated to the others */
+    DB_EXCLUDED_SCATTERED,    /* its intensities agree far worse than the others */
+    DB_EXCLUDED_UNDECIDED,    /* its intensities do not decide between several ways of indexing */
+    DB_EXCLUDED_OTHER_HAND,   /* its Bijvoet differences have the other hand */
+    DB_EXCLUDED_OTHER_CRYSTAL /* its intensities are those of another crystal, like other shots' */
 } db_exclusion;
 
-/* What scaling finds of a shot. */
+/* Results of scaling for a shot. */
 typedef struct db_shot_scale {
     db_exclusion excluded;
-    double scale;       /* k; the geometric mean of all is 1 */
-    double b;           /* angstrom^2; the mean of all is 0 */
-    double correlation; /* of its intensities with those of the others, relative to the mean of
-                           their resolution */
-    double expected;    /* what this would be by errors and what intensities differ by */
+    double scale; /* k; the geometric mean of all is 1 */
+    double b;     /* angstrom^2; the mean of all is 0 */
+    /* of its intensities with the others, relative to the mean at their resolution */
+    double correlation;
+    /* expected value of this correlation, from errors and the spread of intensities */
+    double expected;
     double misfit;      /* median of its squared deviations over their variance, 1 by chance */
-    size_t reflections; /* that other shots show, too */
-    size_t rejected;    /* measurements that take no part */
+    size_t reflections; /* reflections that other shots show, too */
+    size_t rejected;    /* measurements that are not in use */
 } db_shot_scale;
 
 typedef struct db_scaling_options {
     int refine_b; /* 1: B of each shot; 0: k alone */
     int most_iterations;
-    double exclude; /* shots are excluded: see db_exclusion; 0: none is */
-    int hands;      /* also those of the other hand */
+    double exclude; /* limit for excluding shots, see db_exclusion; 0: none */
+    int hands;      /* 1: also excludes shots of the other hand */
 } db_scaling_options;
 #define DB_SCALING_OPTIONS_INIT                                                                    \
     { .refine_b = 1, .most_iterations = 40, .exclude = 1, .hands = 1 }
@@ -52,7 +53,7 @@ typedef struct db_scaling {
     int iterations;
 } db_scaling;
 
-/* Room for a number of shots, none excluded. */
+/* Makes room for some shots, none excluded. */
 db_status db_scaling_make(db_context *context, size_t shots, db_scaling *scaling);
 void db_scaling_clear(db_scaling *scaling);
 

@@ -7,12 +7,12 @@
 
 static const double CERTAIN = 2.5; /* standard deviations */
 static const double BRIGHTEST =
-    5;                           /* times the mean of its resolution; brighter ones count as this */
+    5; /* times the mean at a resolution; brighter reflections count as this */
 static const double TOO_FAR = 8; /* robust standard deviations of a misfit's logarithm */
 
 /* Weighted sums of two lists of values. */
 typedef struct pair_sums {
-    double n, squares, x, y, xx, yy, xy; /* n: of weights */
+    double n, squares, x, y, xx, yy, xy; /* n: sum of weights */
     double noise_x, noise_y;
 } pair_sums;
 
@@ -33,8 +33,7 @@ static double covariance_of(const pair_sums *s) {
     return s->xy / s->n - s->x * s->y / (s->n * s->n);
 }
 
-/* The variance of intensities, relative to the mean of their resolution, that shots have in common: errors of theirs do
- * not correlate. */
+/* Common variance of intensities, relative to the mean at their resolution: errors do not correlate. */
 static double common_variance(const pair_sums *sums, size_t shots) {
     double sum = 0, n = 0;
     for (size_t s = 0; s < shots; s++) {
@@ -44,7 +43,7 @@ static double common_variance(const pair_sums *sums, size_t shots) {
     return n > 0 ? fmax(0, sum / n) : 0;
 }
 
-/* Sets correlation, and what it would be by errors and that variance. */
+/* Sets correlation, and its expected value from errors and this variance. */
 static void correlate(const pair_sums *sums, double signal, db_shot_scale *shot) {
     const double n = sums->n, vx = sums->xx / n - sums->x * sums->x / (n * n),
                  vy = sums->yy / n - sums->y * sums->y / (n * n), nx = sums->noise_x / n,
@@ -53,8 +52,8 @@ static void correlate(const pair_sums *sums, double signal, db_shot_scale *shot)
     shot->expected = signal / sqrt((signal + nx) * (signal + ny));
 }
 
-/* Intensities relative to the mean of their resolution, so that its fall does not correlate them.
- * Each counts as much as it says beside the spread of intensities. */
+/* Adds intensities relative to the mean at their resolution, whose decrease would correlate them. Each is weighted
+ * by its errors and the spread of intensities. */
 static void look_at(const db_scaling_work *w, size_t s, double *room, pair_sums *sums) {
     db_shot_scale *const shot = &w->shot[s];
     size_t count = 0;
@@ -82,7 +81,7 @@ static void look_at(const db_scaling_work *w, size_t s, double *room, pair_sums 
     shot->misfit = db_median(room, count) / DB_MEDIAN_CHI2;
 }
 
-/* Is the correlation surely less than half of what it should be? A negative one says no more than none. */
+/* Is the correlation surely less than half of its expected value? A negative one means no more than 0. */
 static int is_unrelated(const db_shot_scale *shot, double pairs) {
     if (!(pairs > 4)) return 0;
     const double found = atanh(fmax(0, fmin(0.999, shot->correlation))),
@@ -105,7 +104,7 @@ static size_t exclude_unrelated(const db_scaling_work *w, const pair_sums *sums)
     return excluded;
 }
 
-/* Excludes shots whose misfit is far above that of the others. */
+/* Excludes shots whose misfit is far above the others. */
 static size_t exclude_scattered(const db_scaling_work *w, double *room) {
     size_t count = 0, excluded = 0;
     for (size_t s = 0; s < w->observations->shots; s++)

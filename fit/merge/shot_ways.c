@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_OF_SHOT = 600, MOST_SWEEPS = 30 }; /* measurements of a shot that are looked at */
+enum { MOST_OF_SHOT = 600, MOST_SWEEPS = 30 }; /* most measurements of a shot that are used */
 
 void db_shot_ways_clear(db_shot_ways *r) {
     free(r->first);
@@ -48,7 +48,7 @@ db_status db_shot_ways_make(db_context *context, db_shot_ways *r) {
 static db_relative_intensity relative_of(const db_asu_list *list, const db_observation *o,
                                          double mean) {
     const double model = 0.04, lowest = -4,
-                 highest = 5; /* model: relative variance of partialities */
+                 highest = 5; /* variance of the model: relative error of partialities */
     const double scale = mean * list->epsilon[o->reflection], error = (double)o->sigma / scale,
                  value = fmax(lowest, fmin(highest, (double)o->intensity / scale));
     return (db_relative_intensity){ (float)(value - 1),
@@ -113,8 +113,8 @@ double db_shot_ways_likelihood(const db_shot_ways *r, size_t s, size_t w) {
     return sum;
 }
 
-/* Probabilities of the ways of a shot that is not in the sums. Returns log of the sum over ways; the
- * largest change of a probability is added to *change. */
+/* Probabilities of the ways of a shot that is not in the sums. Returns log of the sum over ways; adds the largest
+ * change of a probability to *change. */
 static double judge_ways(db_shot_ways *r, size_t s, double *change) {
     const size_t n = (size_t)r->ways;
     double log_of[DB_MOST_INDEXINGS], most = -INFINITY, sum = 0;
@@ -133,7 +133,7 @@ static double judge_ways(db_shot_ways *r, size_t s, double *change) {
 
 int db_shot_ways_has(const db_shot_ways *r, size_t s) { return r->first[s + 1] > r->first[s]; }
 
-/* Is a way of any shot, beside the one that is held, more probable than its others? */
+/* Is a way of any shot, except the held one, more probable than its others? */
 static int is_any_decided(const db_shot_ways *r, size_t held) {
     const double known = 0.9;
     for (size_t s = 0; s < r->observations->shots; s++)

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of one shell, by the mean before. */
+/* Sums of one shell, relative to the mean. */
 typedef struct shell_sum {
     double sum, weight;
 } shell_sum;
@@ -26,11 +26,10 @@ static void add_to_shells(const db_asu_list *list, const db_shells *shells, cons
     }
 }
 
-/* mean: [shells->count] receives the means of intensities over their epsilon, each counted as much as
- * it says beside the spread of intensities, or two of their standard errors, if they are less; 0 in empty
- * shells. intensity, sigma:
- * [list->count], NAN where there is none; sigma NULL: without errors. also: only reflections are counted
- * that have one there, too; or NULL. */
+/* mean: [shells->count] receives the means of intensities over their epsilon, weighted by their errors and the
+ * spread of intensities; or two of their standard errors, if they are less; 0 in empty shells. intensity, sigma:
+ * [list->count], NAN if missing; sigma NULL: without errors. also: only reflections with a value there count; or
+ * NULL. */
 static void usual_intensities(const db_asu_list *list, const db_shells *shells,
                               const double *intensity, const double *sigma, const double *also,
                               double *mean) {
@@ -49,7 +48,7 @@ static void usual_intensities(const db_asu_list *list, const db_shells *shells,
 
 /* Running means, squares and products of two values (B. P. Welford, Technometrics 4 (1962) 419). */
 typedef struct correlation {
-    double n, x, y, xx, yy, xy; /* n: of weights */
+    double n, x, y, xx, yy, xy; /* n: sum of weights */
 } correlation;
 
 static void add_weighted(correlation *c, double weight, double x, double y) {
@@ -65,7 +64,7 @@ static void add_weighted(correlation *c, double weight, double x, double y) {
 
 static void add_values(correlation *c, double x, double y) { add_weighted(c, 1, x, y); }
 
-/* Of constants there is none, though rounding may leave them a variance. */
+/* Correlation; none for constants, though rounding may leave them a variance. */
 static double value_of(const correlation *c) {
     const double least = 1e-24 * c->n;
     if (!(c->xx > least * c->x * c->x) || !(c->yy > least * c->y * c->y)) return NAN;
@@ -78,18 +77,18 @@ typedef struct shell_sums {
     double intensity, over_sigma, apart, together, off, given;
 } shell_sums;
 
-/* Is there an intensity of it, by all shots and by both halves? */
+/* Does it have an intensity from all shots and from both halves? */
 static int is_measured(const db_merged *m, size_t r) { return !isnan(m->intensity[r]); }
 static int is_in_halves(const db_merged *m, size_t r) {
     return !isnan(m->half[0][r]) && !isnan(m->half[1][r]);
 }
 
-/* How much values count whose errors have these squares, beside the usual intensity. */
+/* Weight of values with these squared errors, beside the usual intensity. */
 static double weight_of(double squares, double usual) {
     return usual > 0 && squares >= 0 ? 1 / (1 + squares / (usual * usual)) : 0;
 }
 
-/* Squares of the errors of both halves. */
+/* Squared errors of both halves. */
 static double half_squares(const db_merged *m, size_t r) {
     return m->half_sigma[0][r] * m->half_sigma[0][r] + m->half_sigma[1][r] * m->half_sigma[1][r];
 }
@@ -113,7 +112,7 @@ static void add_reflection(const db_merged *m, size_t r, const double *reference
     sums->given += fabs(scale * reference[r]);
 }
 
-/* What is counted once for both mates; r is the first of them. */
+/* Adds values that count once for both mates; r is the first of them. */
 static void add_pair(const db_asu_list *list, const db_merged *m, uint32_t r,
                      const double *reference, double scale, double usual, db_merge_shell *shell,
                      shell_sums *sums) {
@@ -146,7 +145,7 @@ static void conclude_shell(const shell_sums *sums, db_merge_shell *shell) {
     shell->mean_i_over_sigma = n > 0 ? sums->over_sigma / n : (double)NAN;
     shell->half_pairs = (size_t)sums->half.n;
     shell->cc_half = value_of(&sums->half);
-    /* halves that have nothing in common say nothing of the truth */
+    /* halves without correlation do not determine it */
     shell->cc_star =
         shell->cc_half > 0 ? sqrt(2 * shell->cc_half / (1 + shell->cc_half)) : (double)NAN;
     shell->r_split = sums->together > 0 ? sqrt(2) * sums->apart / sums->together : (double)NAN;
@@ -176,10 +175,10 @@ db_shells db_statistics_shells(const db_asu_list *list, const db_merged *merged)
                         .high = list->d_min * (1 - 1e-6) };
 }
 
-/* A temperature factor beyond this (angstrom^2) means that the intensities do not tell one. */
+/* angstrom^2: a temperature factor beyond this is not determined. */
 static const double MOST_B = 150;
 
-/* A standard deviation that is infinite means that nothing is known of the intensity. */
+/* An infinite standard deviation means an unknown intensity. */
 static int compares(const double *reference, const double *intensity, const double *sigma,
                     size_t r) {
     return !isnan(reference[r]) && !isnan(intensity[r]) && sigma[r] < INFINITY;
@@ -211,7 +210,7 @@ db_reference_scale db_reference_scale_find(const db_asu_list *list, const double
             normal[2] += weight * I * I * fall * fall;
         }
         const double determinant = normal[0] * normal[2] - normal[1] * normal[1];
-        if (!(determinant > 1e-9 * normal[0] * normal[2])) { /* all of one resolution */
+        if (!(determinant > 1e-9 * normal[0] * normal[2])) { /* there are different resolutions */
             if (normal[0] > 0) log_k += fmax(-1, fmin(1, gradient[0] / normal[0]));
             continue;
         }
@@ -261,8 +260,7 @@ void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
     conclude_shell(&sums[shells->count], overall);
 }
 
-/* Correlation of intensities with those of a reference, each divided by the mean of its shell of
- * resolution. */
+/* Correlation of intensities with a reference, each divided by the mean of its shell of resolution. */
 
 db_reference_agreement db_reference_agreement_find(const db_asu_list *list, const double *reference,
                                                    const double *intensity, const double *sigma) {
