@@ -15,7 +15,7 @@
 enum { MOST_TASKS = 1000000 };
 static const char ending[] = ".checkpoint";
 
-/* A number from 1 to MOST_TASKS; 0: there is none. */
+/* Reads a number from 1 to MOST_TASKS; 0: none. */
 static int read_number(const char **at) {
     int number = 0;
     const size_t digits = strspn(*at, "0123456789");
@@ -25,7 +25,7 @@ static int read_number(const char **at) {
     return number <= MOST_TASKS ? number : 0;
 }
 
-/* Two numbers with a text between and one behind, the first at most the second. */
+/* Reads two numbers with a text between and one behind, the first at most the second. */
 static int read_pair(const char *at, const char *between, const char *behind, db_array_task *task) {
     task->task = read_number(&at);
     if (strncmp(at, between, strlen(between)) != 0) return 0;
@@ -50,7 +50,7 @@ void db_array_task_prefix(const char *prefix, db_array_task task, char path[DB_T
         snprintf(path, DB_TASK_PREFIX_SIZE, "%s", prefix);
 }
 
-/* The number of tasks that the files in a folder tell of; 0: there are none; -1: they tell of two. */
+/* Number of tasks by the files in a folder; 0: none; -1: two different numbers. */
 static int count_tasks(DIR *folder, const char *name, int other[2]) {
     static const char task_of[] = ".task-";
     const size_t length = strlen(name);
@@ -98,7 +98,7 @@ static db_status find_count(const char *prefix, size_t *count) {
     return DB_OK;
 }
 
-enum { NAMED = 12, NAMES = 12 * NAMED }; /* missing tasks that are named */
+enum { NAMED = 12, NAMES = 12 * NAMED }; /* missing tasks in a message */
 
 static size_t find_missing(const db_array_tasks *tasks, char text[NAMES]) {
     size_t missing = 0, used = 0;

@@ -1,4 +1,4 @@
-/* The command "dualbragg fit": its configuration, and what runs it. */
+/* The command "dualbragg fit": reads the configuration and starts the run. */
 #define _XOPEN_SOURCE 700
 #include "cli/complaint.h"
 #include "cli/help.h"
@@ -21,8 +21,7 @@
 
 typedef db_fit_run_state fit_run;
 
-/* The configuration that --show-defaults prints: a typical choice of parameters, so that it can be
- * used as it is. */
+/* Prints the configuration of --show-defaults: a typical choice of parameters, which can be used unchanged. */
 static db_status show_defaults(const fit_run *run) {
     const struct {
         db_parameter parameter;
@@ -153,7 +152,7 @@ static db_status run_one(const db_fit_options *options, int argc, char **argv) {
     return status;
 }
 
-/* Images without a configuration, one after the other; the first failure is the run's. */
+/* Refines images without a configuration, one after the other; returns the first failure. */
 static db_status run_images(db_fit_options *options, int argc, char **argv) {
     const char *const output = options->output;
     db_status first = DB_OK;

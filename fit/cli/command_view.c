@@ -1,4 +1,4 @@
-/* dualbragg view: a measured image as a picture or a page, with what was found and predicted on it. */
+/* dualbragg view: a measured image as a picture or a page, with observed and predicted spots. */
 #include "base/frame_name.h"
 #include "base/shown_text.h"
 #include "base/path.h"
@@ -30,14 +30,14 @@ typedef struct view_run {
     db_observed_spots observed;
     db_predicted_spots predicted;
     db_view view;
-    int known, has_crystal; /* where the detector stands; a crystal */
+    int known, has_crystal; /* place of the detector is known; there is a crystal */
 } view_run;
 
 static db_status complain(const view_run *r, db_status status) {
     return db_complain_context("view", status, r->session.context);
 }
 
-/* What is not known is said on the page and on the terminal. */
+/* Adds a note about an unknown fact, to the page and the terminal. */
 static void __attribute__((format(printf, 2, 3))) note(view_run *r, const char *format, ...) {
     va_list arguments;
     if (r->view.note_count == DB_VIEW_MOST_NOTES) return;
@@ -48,7 +48,7 @@ static void __attribute__((format(printf, 2, 3))) note(view_run *r, const char *
     if (!r->session.settings.quiet) db_remark("view", "%s", text);
 }
 
-/* A line of the library: of what a file says and nobody uses, or of what the image itself shows. */
+/* Reports a line of the library: unused contents of a file, or properties of the image. */
 static void say_line(void *user, const char *line) {
     const view_run *const r = user;
     if (!r->session.settings.quiet) db_remark("view", "%s", line);
@@ -80,7 +80,7 @@ static db_status read_flags(view_run *r, const db_command *command, int argc, ch
     db_settings_init(&session->settings, command->flags);
     db_status status = db_arguments_read(&session->given, command->flags, argc, argv);
     if (status != DB_OK) return status;
-    size_t kept = 0; /* the words are taken out: they are not for db_settings_apply */
+    size_t kept = 0; /* words are removed, because db_settings_apply does not take them */
     for (size_t i = 0; i < session->given.count && status == DB_OK; i++) {
         const db_argument one = session->given.argument[i];
         if (one.flag)
@@ -122,7 +122,7 @@ static db_status copy_name(const char *from, char to[DB_FIT_PATH_SIZE]) {
     return DB_OK;
 }
 
-/* Counts as the file has them: dark levels of which it does not tell are for the search alone. */
+/* Restores counts as in the file: subtracted dark levels serve the search only. */
 static void restore_counts(db_measured_image *image) { db_dark_levels_add(image, image->value); }
 
 static int same_shape(const db_measured_image *a, const db_measured_image *b) {
@@ -130,7 +130,7 @@ static int same_shape(const db_measured_image *a, const db_measured_image *b) {
            a->panel_count == b->panel_count;
 }
 
-/* Adds the images behind the one that was read. */
+/* Adds the images after the first one. */
 static db_status add_images(view_run *r) {
     char file[4096], name[4096 + 32];
     const int count = r->session.settings.view.sum;
@@ -166,7 +166,7 @@ static db_status add_images(view_run *r) {
     return DB_OK;
 }
 
-/* With the masks of a list, and cut where that says so. Pixels that are alone stay what they are. */
+/* Reads an image, with the masks of a list, and cut into its modules. Isolated pixels are not changed. */
 static db_status read_image(view_run *r) {
     const db_settings *const s = &r->session.settings;
     db_fit_config_init(&r->config);
@@ -181,7 +181,7 @@ static db_status read_image(view_run *r) {
     return add_images(r);
 }
 
-/* Files of many panels may say where these stand. */
+/* Files of many panels may contain their places. */
 static void look_for_panels(view_run *r) {
     db_setup *const setup = &r->session.settings.setup;
     const db_expt_selection selection = { .image = r->image_name };
@@ -194,7 +194,7 @@ static void look_for_panels(view_run *r) {
     db_listed_clear(&listed);
 }
 
-/* Does the list bring a crystal? */
+/* Does the list have a crystal? */
 static int lists_crystal(const view_run *r) {
     const db_setup *const setup = &r->session.settings.setup;
     const db_expt_selection selection = { .number = setup->expt_number, .image = r->image_name };
@@ -211,7 +211,7 @@ static void say_missing(view_run *r, const char *what) {
     note(r, "the geometry is not known (no %s): no resolution rings, no predicted spots", what);
 }
 
-/* Flags and header together. */
+/* Is the detector's place known, from flags and header together? */
 static int knows_detector(view_run *r) {
     const db_setup *const s = &r->session.settings.setup;
     const db_stated_placement *const stated = &s->stated;
@@ -232,7 +232,7 @@ static int knows_detector(view_run *r) {
     return !missing;
 }
 
-/* Panels of the experiment against those of the image. */
+/* Do the panels of the experiment fit those of the image? */
 static int fits(const view_run *r) {
     const db_detector *const d = &r->session.experiment.detector;
     int same = d->panel_count == db_measured_panels(&r->image);
@@ -242,8 +242,7 @@ static int fits(const view_run *r) {
     return same;
 }
 
-/* Spots in closed form, of a crystal whose widths may be left open: small enough to be told from
- * others. */
+/* Completes a crystal for spots in closed form; open widths are small, so that spots stay separate. */
 static void complete_crystal(const view_run *r, db_setup *setup) {
     static const double any_cell[6] = { 100, 100, 100, 90, 90, 90 };
     const double *const n = setup->Ncells;
@@ -264,7 +263,7 @@ static int is_given(const view_run *r, const char *flag) {
     return 0;
 }
 
-/* The orientation holds for the still as it stands, at any angle of the spindle, as in dualbragg fit. */
+/* The orientation is for the still as it is, at any angle of the spindle, as in dualbragg fit. */
 static void settle_phi(const view_run *r, db_setup *setup) {
     if (!setup->expt_file && !db_turns(setup->osc) && !is_given(r, "-phi")) setup->phi = 0;
 }
@@ -290,7 +289,7 @@ static db_status resolve(view_run *r) {
     return DB_OK;
 }
 
-/* What a list says of the image, below the flags that were given. The header is not asked. */
+/* Takes the list's values for the image, where flags give none. The header is not used. */
 static db_status take_list(view_run *r) {
     db_session *const session = &r->session;
     const db_setup *const named = &session->settings.setup;
@@ -309,7 +308,7 @@ static db_status take_list(view_run *r) {
     return DB_OK;
 }
 
-/* What the header says; what it does not say is told by knows_detector. */
+/* Takes the header's values; knows_detector reports missing ones. */
 static db_status take_header(view_run *r) {
     db_session *const session = &r->session;
     const int quiet = session->settings.quiet;
@@ -320,7 +319,7 @@ static db_status take_header(view_run *r) {
     return status;
 }
 
-/* The experiment of the image, as far as it is known. */
+/* Makes the experiment of the image, as far as it is known. */
 static db_status place_image(view_run *r) {
     look_for_panels(r);
     const int listed = r->session.settings.setup.expt_file != NULL;

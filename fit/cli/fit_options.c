@@ -59,12 +59,12 @@ static int is_image(const char *path) {
     return db_recognize_file(NULL, path, &kind) == DB_OK && kind.holds & DB_HOLDS_IMAGES;
 }
 
-/* Without a configuration words are images. */
+/* Are words images, because there is no configuration? */
 static int names_images(const db_fit_options *options) {
     return options->cell_given || options->matrix || options->expt || options->is_image;
 }
 
-/* Is the first word that is no KEY=VALUE an image? */
+/* Is the first word without "=" an image? */
 static int begins_with_image(const db_arguments *given) {
     for (size_t i = 0; i < given->count; i++)
         if (!given->argument[i].flag && !strchr(given->argument[i].text, '='))
@@ -72,7 +72,7 @@ static int begins_with_image(const db_arguments *given) {
     return 0;
 }
 
-/* Says what is missing where a file of a measurement stands for a configuration; 0: it may be one. */
+/* Complains about a file of a measurement instead of a configuration; 0: it may be a configuration. */
 static int complain_of_file(const char *path) {
     db_file_kind kind;
     if (db_recognize_file(NULL, path, &kind) != DB_OK || !kind.holds) return 0;
@@ -112,7 +112,7 @@ static void put_override(db_fit_options *options, char **end, const char *key, c
     *end += sprintf(*end, "%s%s", key, value) + 1;
 }
 
-/* As model.cell has it. */
+/* Writes a cell as the key model.cell. */
 static void write_cell(const double cell[DB_CELL_CONSTANTS], char text[CELL_SIZE]) {
     size_t length = 0;
     for (int i = 0; i < DB_CELL_CONSTANTS && !isnan(cell[i]); i++)
@@ -121,7 +121,7 @@ static void write_cell(const double cell[DB_CELL_CONSTANTS], char text[CELL_SIZE
     snprintf(text + length, CELL_SIZE - length, "]");
 }
 
-/* What flags say of the model, as keys of a configuration; KEY=VALUE, which comes later, goes over it. */
+/* Writes flags about the model as keys of a configuration; KEY=VALUE, which comes later, has precedence. */
 static db_status say_model(db_fit_options *o) {
     const char *const flags_given[] = { o->symmetry, o->matrix, o->expt };
     char cell[CELL_SIZE];

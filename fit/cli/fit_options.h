@@ -9,15 +9,15 @@
 enum { DB_CELL_CONSTANTS = 6 };
 
 typedef struct db_fit_options {
-    const char *config;  /* CONFIG.yaml; NULL: there are images instead */
-    int is_image;        /* 1: the first word names one */
+    const char *config;  /* CONFIG.yaml; NULL: images are given instead */
+    int is_image;        /* 1: the first word names an image */
     const char **images; /* owned, the strings are argv's */
     size_t image_count;
     const char **overrides; /* key=value; owned, the strings are argv's or in `texts` */
     size_t override_count;
     double cell[DB_CELL_CONSTANTS]; /* NAN: left out */
     int cell_given;
-    const char *symmetry, *matrix, *expt; /* as the cell of images without a configuration */
+    const char *symmetry, *matrix, *expt; /* of images without a configuration, like cell */
     char *texts;                          /* owned */
     const char *image;                    /* NULL: not given */
     const char *output;

@@ -1,4 +1,4 @@
-/* A run of dualbragg fit from the configuration that has been read to its end. */
+/* Runs dualbragg fit, with a configuration that has been read. */
 #include "fit/cli/fit_run.h"
 
 #include "base/context_internal.h"
@@ -41,8 +41,8 @@ static int claim_count(void *user, uint64_t add, uint64_t *before) {
     return !db_processes_claim(add, before);
 }
 
-/* Joins the other processes if a launcher of MPI started this one; otherwise *team is this process
- * alone. Complains in a build without MPI, where all processes would do the same work. */
+/* Joins the other processes if an MPI launcher started this one; otherwise *team is only this process. Complains
+ * in a build without MPI, where all processes would do the same work. */
 static db_status mpi_team_join(db_fit_team *team) {
     db_processes all;
     *team = (db_fit_team){ .size = 1 };
@@ -59,7 +59,7 @@ static db_status mpi_team_join(db_fit_team *team) {
 typedef db_fit_run_state fit_run;
 
 db_status db_fit_run_complain(const fit_run *run, db_status status) {
-    if (run->team.rank > 0) return status; /* all say the same */
+    if (run->team.rank > 0) return status; /* rank 0 speaks for all */
     return db_complain_context("fit", status, run->context);
 }
 
@@ -86,7 +86,7 @@ static void say_device_note(fit_run *run) {
     if (*note) db_fit_say(&run->log, "device: cpu, because %s\n", note);
 }
 
-/* The lattices that have been found on one image. */
+/* Prints the lattices found on one image. */
 static void say_lattices(fit_run *run) {
     for (size_t l = 0; l < run->list->lattice_count; l++) {
         const db_fit_orientation *const found = &run->list->lattice[l].found;
@@ -127,7 +127,7 @@ static void say_head(fit_run *run) {
     if (run->list) say_list(run);
 }
 
-/* The shots that a configuration lists, or the lattices of its image. */
+/* Reads the shots of a configuration, or finds the lattices of its image. */
 static db_status read_list(fit_run *run) {
     const db_fit_options *const o = run->options;
     const int listed = *run->given.shot_list != '\0';
@@ -146,7 +146,7 @@ static db_status read_list(fit_run *run) {
     return status;
 }
 
-/* Checks everything that can be checked before the work begins. */
+/* Checks everything possible before the work begins. */
 static db_status begin_run(fit_run *run) {
     db_status status = read_list(run);
     db_array_task_prefix(run->config->output_prefix, run->task, run->prefix);
@@ -188,7 +188,7 @@ static db_status refine_source(fit_run *run, const db_fit_shot_source *source,
     return run->result ? DB_OK : db_fit_run_complain(run, status);
 }
 
-/* The image with its masks, the list of reflections to use, and where to start. */
+/* Reads the image with its masks and the list of reflections, and makes the start. */
 static db_status read_image(fit_run *run) {
     db_fit_config *const config = &run->given;
     db_fit_progress_work(&run->progress, "reading the image", 0);
@@ -223,7 +223,7 @@ static db_status refine_list(fit_run *run) {
     source.configuration = run->config;
     db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
     db_fit_settings settings = run->config->settings; /* borrows its lists */
-    if (!(settings.gain > 0)) settings.gain = 1;      /* for images that do not say */
+    if (!(settings.gain > 0)) settings.gain = 1;      /* for images without a gain */
     db_fit_run_path(run, db_fit_checkpoint_ending, checkpoint);
     db_fit_run_path(run, "", scratch);
     char *const slash = strrchr(scratch, '/');
@@ -247,7 +247,7 @@ static db_status refine_list(fit_run *run) {
     return refine_source(run, &source, &settings, &options);
 }
 
-/* What a task of an array leaves is its checkpoint. */
+/* Names the checkpoint that a task of an array leaves. */
 static void say_task(fit_run *run) {
     char path[DB_RUN_PATH_SIZE];
     db_fit_run_path(run, db_fit_checkpoint_ending, path);
@@ -263,8 +263,8 @@ static db_status tell_result(fit_run *run) {
     return db_fit_outputs_write(run);
 }
 
-/* The log is written last, so that it names the others; of a run that was cancelled before there was
- * a model, it alone. */
+/* Writes the log last, because it names the other files; a run cancelled before there was a model writes only the
+ * log. */
 static db_status close_log(fit_run *run, db_status status) {
     char path[DB_RUN_PATH_SIZE];
     const int keep = (status == DB_OK || status == DB_ERROR_CANCELLED) && run->team.rank == 0;
@@ -276,7 +276,7 @@ static db_status close_log(fit_run *run, db_status status) {
     return status == DB_OK && closed != DB_OK ? db_fit_run_complain(run, closed) : status;
 }
 
-/* With what the tasks of an array have left; after all other files have been written. */
+/* Removes the checkpoint, and those of array tasks, after all other files have been written. */
 static void remove_checkpoint(const fit_run *run) {
     char path[DB_RUN_PATH_SIZE];
     db_fit_run_path(run, db_fit_checkpoint_ending, path);
@@ -310,13 +310,13 @@ static db_status run_all(fit_run *run) {
     return status == DB_OK ? end_run(run) : status;
 }
 
-/* The processes of a machine take its GPUs in turn. */
+/* Distributes the GPUs of a machine over its processes. */
 static db_status choose_device(const fit_run *run) {
     const db_processes all = { run->team.rank, run->team.size };
     const db_status own = db_device_choose_local(run->context),
                     worst = db_processes_agree(&all, own);
     if (worst == DB_OK) return DB_OK;
-    if (own == DB_OK) return worst; /* another one has said so */
+    if (own == DB_OK) return worst; /* another process has reported it */
     return db_complain_context("fit", own, run->context);
 }
 

@@ -13,22 +13,22 @@ enum { DB_RUN_PATH_SIZE = DB_TASK_PREFIX_SIZE + 32 };
 typedef struct db_fit_run {
     db_context *context;
     const db_fit_options *options;
-    db_fit_config given;         /* as read; of one image completed by what its model says; owned */
-    const db_fit_config *config; /* given, or that of the list, at last completed */
-    db_fit_config completed;     /* of a list; owned */
+    db_fit_config given;         /* as read; for one image, completed by its model; owned */
+    const db_fit_config *config; /* `given`, or the list's, completed at the end */
+    db_fit_config completed;     /* configuration of a list; owned */
     db_fit_team team;
-    db_fit_shot_list *list; /* NULL: one image, which has the next three */
+    db_fit_shot_list *list; /* NULL: one image, in the next three members */
     db_measured_image image;
     db_fit_spots spots;
     db_experiment start;
     db_fit_shots_result *result;
-    db_notices notices; /* of what was read before there was a log */
+    db_notices notices; /* notices from before there was a log */
     db_fit_log log;
     int log_open;
     db_fit_progress_state progress;
     db_run_lock lock;
     db_array_task task;
-    db_array_tasks merged;            /* to go on from */
+    db_array_tasks merged;            /* checkpoints to continue from */
     char prefix[DB_TASK_PREFIX_SIZE]; /* of the files of this run */
 } db_fit_run_state;
 
@@ -39,14 +39,14 @@ db_status db_fit_run_complain(const db_fit_run_state *run, db_status status);
 db_status db_fit_run_all(db_fit_run_state *run);
 void db_fit_run_clear(db_fit_run_state *run);
 
-/* The first failure of all processes, in each of them. */
+/* Gives each process the first failure of all. */
 db_status db_fit_run_agree(const db_fit_run_state *run, db_status status);
 
-/* Checked before hours of work: no output is an input; outputs can be written, and nobody else does. */
+/* Checks before hours of work: no output is an input, all outputs can be written, and no other run writes them. */
 db_status db_fit_outputs_distinct(const db_fit_run_state *run);
 db_status db_fit_outputs_check(db_fit_run_state *run);
 
-/* All files but the log; says what they are. */
+/* Writes all files except the log, and lists them. */
 db_status db_fit_outputs_write(db_fit_run_state *run);
 
 /* Files of the run by their endings. */

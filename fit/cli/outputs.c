@@ -35,7 +35,7 @@ void db_fit_run_path(const fit_run *run, const char *ending, char path[DB_RUN_PA
     snprintf(path, DB_RUN_PATH_SIZE, "%s%s", run->prefix, ending);
 }
 
-/* Did the experiment come in a file of that format? */
+/* Was the experiment in a file of this format? */
 static int came_as(const fit_run *run, const char *label) {
     db_file_kind kind;
     return *run->config->expt_file &&
@@ -43,7 +43,7 @@ static int came_as(const fit_run *run, const char *label) {
            strcmp(kind.label, label) == 0;
 }
 
-/* Is a file wanted? What a task of an array leaves is its checkpoint. */
+/* Is a file wanted? A task of an array writes only its checkpoint. */
 static int always(const fit_run *run) { return run != NULL; }
 static int of_list(const fit_run *run) { return run->list != NULL; }
 static int of_result(const fit_run *run) { return !run->task.tasks; }
@@ -62,7 +62,7 @@ static int of_series(const fit_run *run) {
 static int of_curves(const fit_run *run) {
     return of_shots(run) && db_fit_refines_curves(&run->config->settings);
 }
-/* Of the kind of that number, from 1. */
+/* For the curve with this number, from 1. */
 #define OF_CURVE(number)                                                                           \
     static int of_curve_##number(const fit_run *run) {                                             \
         db_setup_sites kinds;                                                                      \
@@ -82,7 +82,7 @@ static int of_free(const fit_run *run) {
 }
 static int of_pixels(const fit_run *run) { return of_image(run) && run->options->model_image; }
 
-/* What writes it; one: the result of one image. */
+/* Calls that write it; one: result of one image. */
 #define WRITER(name, call)                                                                         \
     static db_status name(const fit_run *run, const char *path) {                                  \
         const db_fit_result *const one = &run->result->shot[0];                                    \
@@ -124,7 +124,7 @@ static db_status write_list(const fit_run *run, const char *path) {
     return status;
 }
 
-/* In the form that the experiment came in, unless the fit has cut its panel into modules. */
+/* Writes the experiment in the format of its file, unless the fit has cut its panel into modules. */
 static db_status write_like(const fit_run *run, const char *path) {
     const db_expt_selection selection = db_listed_experiment(run->config);
     return db_write_expt_like(run->context, path, run->config->expt_file, &selection,
@@ -159,8 +159,8 @@ static const struct {
     const char *ending; /* after the prefix */
     const char *what;
     int (*wanted)(const fit_run *run);
-    db_status (*write)(const fit_run *run, const char *path); /* NULL: not here */
-    db_status may_lack; /* a file that fails so is left out, and that is said */
+    db_status (*write)(const fit_run *run, const char *path); /* NULL: not in this build */
+    db_status may_lack; /* status with which a file is left out, with a remark */
 } outputs[] = {
     { ".yaml", "refined model, a configuration again", of_image, write_yaml, DB_OK },
     { ".yaml", "configuration with the refined shots", of_shots, write_all_yaml, DB_OK },
@@ -171,7 +171,7 @@ static const struct {
     { "_XPARM.XDS", "parameters for XDS", as_xparm, write_like, DB_ERROR_USAGE },
     { ".mat", "MOSFLM orientation matrix", of_image, write_matrix, DB_OK },
     { ".mtz", "intensities and amplitudes that all shots share", of_joint, write_mtz,
-      DB_ERROR_UNSUPPORTED }, /* PREFIX.hkl is there */
+      DB_ERROR_UNSUPPORTED }, /* PREFIX.hkl is written */
     { ".hkl", "the same as text", of_joint, write_hkl, DB_OK },
     { "_unmerged.mtz", "intensities from each shot alone", of_joint, write_unmerged,
       DB_ERROR_UNSUPPORTED },
@@ -197,7 +197,7 @@ static const struct {
 };
 enum { OUTPUT_COUNT = sizeof outputs / sizeof *outputs };
 
-/* Adds the shots of the list, which are inputs, and the files of their models. */
+/* Adds the shots of the list, which are inputs, and files of their models. */
 static void add_shots(const fit_run *run, db_named_files *files) {
     const db_fit_shot_source source = db_fit_shot_list_source(run->list);
     char name[DB_FIT_PATH_SIZE], path[DB_RUN_PATH_SIZE + DB_FIT_PATH_SIZE + 24];
@@ -225,8 +225,7 @@ db_status db_fit_outputs_distinct(const fit_run *run) {
     return db_named_files_check("fit", &files);
 }
 
-/* The refined list names models by the prefix, so the prefix must be a name that a list can
- * hold. */
+/* The refined list names models by the prefix, so a list must be able to contain it. */
 static db_status check_prefix(const fit_run *run) {
     const char *const prefix = run->config->output_prefix;
     const char *const name = db_file_name(prefix);
@@ -255,7 +254,7 @@ db_status db_fit_outputs_check(fit_run *run) {
     return DB_OK;
 }
 
-/* Each process writes the models that it has. */
+/* Writes the models of this process. */
 static db_status write_models(fit_run *run) {
     char folder[DB_RUN_PATH_SIZE];
     db_status status = DB_OK;

@@ -1,4 +1,4 @@
-/* What dualbragg fit prints: the log, and tables of one image and of many shots. */
+/* Printed text of dualbragg fit: the log, tables of one image and of many shots. */
 #include "fit/cli/printout.h"
 
 #include "base/quantile.h"
@@ -135,7 +135,7 @@ static void say_statistics(db_fit_log *log, const db_fit_statistics *b,
                b->centroid_rms, a->centroid_rms);
 }
 
-/* Is it where it began, at 0, because no stage has moved it? */
+/* Is a parameter still 0, because no stage has moved it? */
 static int stays_at_zero(const db_fit_estimate *e) {
     return !(fabs(e->start) > 0) && !(fabs(e->value) > 0) && !isfinite(e->error);
 }
@@ -154,7 +154,7 @@ static void say_parameter(db_fit_log *log, const db_fit_config *config, const db
     tell(log, "\n");
 }
 
-/* Those that have one value, in a table whose first column has this title. */
+/* Prints parameters with one value, in a table whose first column has this title. */
 static void say_parameters(db_fit_log *log, const db_fit_config *config,
                            const db_fit_estimates *found, const char *title, int width) {
     size_t unmoved = 0, count = 0;
@@ -173,7 +173,7 @@ static void say_parameters(db_fit_log *log, const db_fit_config *config,
                    unmoved, unmoved == 1 ? " stays" : "s stay", unmoved == 1 ? "it" : "them");
 }
 
-/* How much larger the errors are than noise alone makes them. */
+/* Prints how much larger errors are than noise alone makes them. */
 static void say_errors(db_fit_log *log, const db_fit_estimates *found) {
     double most = 0;
     for (size_t i = 0; i < found->count; i++) {
@@ -198,7 +198,7 @@ static void say_warnings(db_fit_log *log, size_t count,
     for (size_t i = 0; i < count; i++) db_fit_say(log, "  Warning: %s\n", warning[i]);
 }
 
-/* Of several starts, those that went through all stages, and the given one. */
+/* Prints starts that went through all stages, and the given one. */
 static void say_starts(db_fit_log *log, const db_fit_config *config, const db_fit_result *r) {
     const db_fit_starts *const starts = &config->settings.starts;
     if (r->start_count < 2) return;
@@ -219,7 +219,7 @@ static void say_starts(db_fit_log *log, const db_fit_config *config, const db_fi
     }
 }
 
-/* Stages that were not certain to run. */
+/* Prints stages with a condition. */
 static void say_trials(db_fit_log *log, const db_fit_config *config, const db_fit_result *r) {
     if (r->trial_count) db_fit_say(log, "\n");
     for (size_t i = 0; i < r->trial_count; i++) {
@@ -339,7 +339,7 @@ void db_fit_say_cell(db_fit_log *log, const db_fit_config *config, const db_fit_
     db_fit_say(log, "\n");
 }
 
-/* How the values of a parameter, or its errors, are spread over the shots in use that have them. */
+/* Distribution of a parameter's values, or of its errors, over the shots in use that have it. */
 typedef struct spread {
     double low, median, high; /* low, high: deciles */
 } spread;
@@ -350,12 +350,13 @@ static double quantile(const double *sorted, size_t count, double part) {
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-/* 0: no shot has any, or there is no memory. */
+/* 0: no shot has a value, or there is no memory. */
 static int spread_of(const db_fit_shots_result *r, size_t parameter, int errors, spread *found) {
     double *const values = malloc((r->shot_count + 1) * sizeof *values);
     size_t count = 0;
     for (size_t s = 0; s < r->shot_count && values; s++) {
-        if (!r->shot[s].used || parameter >= r->shot[s].estimates.count) continue; /* elsewhere */
+        /* in another process */
+        if (!r->shot[s].used || parameter >= r->shot[s].estimates.count) continue;
         const db_fit_estimate *const e = &r->shot[s].estimates.list[parameter];
         const double value = errors ? e->error : e->value;
         if (isfinite(value)) values[count++] = value;
@@ -386,7 +387,7 @@ static void say_local(db_fit_log *log, const db_fit_shots_result *r) {
     }
 }
 
-/* A value of a table; a dash where it is not defined. */
+/* Prints a value of a table; a dash if it is not defined. */
 static void say_value(db_fit_log *log, int width, int decimals, double value) {
     if (isfinite(value))
         db_fit_say(log, " %*.*f", width, decimals, value);
@@ -444,7 +445,7 @@ static void say_intensities(db_fit_log *log, const db_fit_shots_result *r) {
     if (*reference) db_fit_say(log, "  Warning: %s\n", reference);
 }
 
-/* Of the frames of a series. */
+/* Prints the light of the frames of a series. */
 static void say_light(db_fit_log *log, const db_fit_shots_result *r) {
     double *const values = malloc((r->shot_count + 1) * sizeof *values);
     size_t count = 0, least = 0;
@@ -465,7 +466,7 @@ static void say_light(db_fit_log *log, const db_fit_shots_result *r) {
     free(values);
 }
 
-/* Shots that are wrong, of those in use, or those that were excluded. */
+/* Prints shots that are wrong, of those in use, or excluded shots. */
 static void say_reasons(db_fit_log *log, const db_fit_shots_result *r, int used) {
     size_t count = 0;
     for (size_t s = 0; s < r->shot_count; s++) {

@@ -1,4 +1,4 @@
-/* What dualbragg fit prints: on stdout unless quiet, and in the log file. */
+/* Printed text of dualbragg fit: on stdout unless quiet, and in the log file. */
 #ifndef DB_FIT_CLI_PRINTOUT_H
 #define DB_FIT_CLI_PRINTOUT_H
 
@@ -9,24 +9,24 @@
 typedef struct db_fit_log {
     db_text_stream text;
     int quiet;
-    int verbose; /* prints what is else in the log file alone, too */
+    int verbose; /* 1: also prints lines that otherwise only the log file gets */
 } db_fit_log;
 
 db_status db_fit_log_open(db_context *context, db_fit_log *log, int quiet);
 
 void db_fit_say(db_fit_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What not everybody needs: to the log file, and printed where asked for (--verbose). */
+/* Details: to the log file, and printed with --verbose. */
 void db_fit_detail(db_fit_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes the log file and frees the log; path NULL: only frees it. */
 db_status db_fit_log_close(db_context *context, db_fit_log *log, const char *path);
 
-/* Image, starting model, what is refined. */
+/* Prints image, starting model and refined parameters. */
 void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_measured_image *image,
                       const db_experiment *start);
 
-/* What has been found, of one image or of many shots. */
+/* Prints the result of one image or of many shots. */
 void db_fit_say_result(db_fit_log *log, const db_fit_config *config,
                        const db_fit_shots_result *result);
 

@@ -20,7 +20,7 @@ void db_fit_interrupt_install(void) {
 
 enum { SAID_EVERY = 10 };
 
-/* Evaluations after which a stage is mostly done; their number is not known beforehand. */
+/* Usual evaluations of a stage, whose number is not known beforehand. */
 static const double USUAL = 5;
 
 void db_fit_progress_start(db_fit_progress_state *state, db_context *context, db_fit_log *log) {
@@ -86,8 +86,8 @@ static void say_stage(db_fit_progress_state *state, int stage) {
     db_fit_detail(state->log, header, "eval.", "chi2/dof", "|gradient|");
 }
 
-/* The part of all stages that is done. A stage ends when it has converged, so its part is estimated
- * from the usual number of evaluations; a global search uses all that it may. */
+/* Finished fraction of all stages. A stage ends when it has converged, so its fraction is estimated from the usual
+ * number of evaluations; a global search uses all its evaluations. */
 static double part_done(const db_fit_progress_state *state) {
     const db_fit_stage *const stage = &state->settings->stages[state->last.stage];
     const int searches =

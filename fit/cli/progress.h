@@ -1,5 +1,5 @@
-/* Progress of a refinement: a line on the terminal that is overwritten, plain lines in log and
- * pipes. Ctrl-C is passed on to the work. */
+/* Progress of a refinement: a line on the terminal that is overwritten, plain lines in log and pipes. Ctrl-C
+ * cancels the work. */
 #ifndef DB_FIT_CLI_PROGRESS_H
 #define DB_FIT_CLI_PROGRESS_H
 
@@ -13,14 +13,14 @@ typedef struct db_fit_progress_state {
     db_fit_log *log;
     const db_fit_settings *settings; /* NULL: no stage has begun yet */
     db_progress_bar bar;
-    const char *work; /* before and after the stages: what is being done; NULL: nothing */
-    int may_end;      /* 1: Ctrl-C ends that work */
+    const char *work; /* work before and after the stages; NULL: none */
+    int may_end;      /* 1: Ctrl-C ends this work */
     int stage;        /* of the last entry; -1 before the first */
     int said;         /* the last entry is in the log */
     db_fit_history last;
     int many;         /* 1: of many shots, whose joint evaluations are all printed */
-    const char *what; /* the pass over shots that the bar is of, ... */
-    size_t done;      /* and how far it was */
+    const char *what; /* pass over shots of the bar, ... */
+    size_t done;      /* and its shots so far */
 } db_fit_progress_state;
 
 void db_fit_progress_start(db_fit_progress_state *state, db_context *context, db_fit_log *log);
@@ -40,8 +40,8 @@ void db_fit_progress_event(void *user, const db_fit_shots_event *event);
  * if nothing was started. */
 void db_fit_progress_finish(db_fit_progress_state *state);
 
-/* Ctrl-C from now on, unless the parent has SIGINT ignored: the first one asks the refinement to
- * end with the best model so far, the second one ends the program. */
+/* Handles Ctrl-C from now on, unless the parent has SIGINT ignored: the first one asks the refinement to end with
+ * the best model so far, the second one ends the program. */
 void db_fit_interrupt_install(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Files that a refinement reads, and the lock on its output. */
+/* Files that a refinement reads, and the lock of its outputs. */
 #define _XOPEN_SOURCE 700
 #include "fit/cli/run_files.h"
 
@@ -29,7 +29,7 @@ static void write_owner(int file) {
     if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
     if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     snprintf(text, sizeof text, "process %ld on %s, since %s\n", (long)getpid(), host, date);
-    /* The text is for people; the lock works without it. */
+    /* The text is for people; the lock does not need it. */
     if (ftruncate(file, 0) != 0 || pwrite(file, text, strlen(text), 0) < 0) errno = 0;
 }
 
@@ -48,7 +48,7 @@ static db_status refuse_locked(const db_run_lock *lock, const char *prefix) {
         prefix, *owner ? owner : "of another computer", lock->path);
 }
 
-/* Is the locked file still the one of that name? A run that ends removes it. */
+/* Is the locked file still the one with this name? A run that ends removes it. */
 static int is_current(const db_run_lock *lock) {
     struct stat locked, named;
     return fstat(lock->file, &locked) == 0 && stat(lock->path, &named) == 0 &&
@@ -102,7 +102,7 @@ db_status db_run_lock_take(db_run_lock *lock, const char *prefix) {
 
 void db_run_lock_release(db_run_lock *lock) {
     if (!lock->file) return;
-    db_temporary_keep(&lock->name); /* no handler removes the next owner's */
+    db_temporary_keep(&lock->name); /* so that no signal handler removes the next owner's file */
     unlink(lock->path);             /* before others can lock it */
     close_file(lock);
 }

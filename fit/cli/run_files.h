@@ -1,5 +1,5 @@
-/* The files of a run: those that it reads, and PREFIX.lock, which keeps two runs from writing to
- * the same PREFIX. The system releases the lock when its process ends, however that happens. */
+/* Files of a run: those that it reads, and PREFIX.lock, which keeps two runs from writing to the same PREFIX. The
+ * system releases the lock when its process ends in any way. */
 #ifndef DB_FIT_CLI_RUN_FILES_H
 #define DB_FIT_CLI_RUN_FILES_H
 
@@ -13,14 +13,14 @@ typedef struct db_run_lock {
     struct db_temporary *name; /* so that a signal that ends the program removes it */
 } db_run_lock;
 
-/* Complains, and returns DB_ERROR_FILE, if another process has the lock. A file system without
- * locks gets a remark. */
+/* Takes the lock. Complains and returns DB_ERROR_FILE if another process has it. On a file system without locks it
+ * prints a remark. */
 db_status db_run_lock_take(db_run_lock *lock, const char *prefix);
 
 /* Removes the file and releases the lock. Safe if it is not taken. */
 void db_run_lock_release(db_run_lock *lock);
 
-/* The configuration and every file that it names; messages call them by their keys. */
+/* Adds the configuration and every file that it names; messages use their keys. */
 void db_fit_files_add_inputs(const db_fit_config *config, db_named_files *files);
 
 #endif

@@ -1,4 +1,4 @@
-/* Texts and digests by which a checkpoint is recognized, and how two such texts differ. */
+/* Texts and digests that identify a checkpoint, and differences between two such texts. */
 #define _POSIX_C_SOURCE 200809L
 #include "fit/lists/identity.h"
 
@@ -22,7 +22,7 @@ static const char *file_name(const db_fit_config *config, const db_config_key *k
     return db_config_field(key, config);
 }
 
-/* Is it an input beside the image? */
+/* Is the file an input beside the image? */
 static int is_input(const db_fit_config *config, const db_config_key *key) {
     const char *const name = file_name(config, key);
     return key->is->kind == DB_KEY_FILE && *name && name != config->image_file &&
@@ -38,7 +38,7 @@ static db_status digest_of_file(db_context *context, const char *path,
     return DB_OK;
 }
 
-/* As the experiment list says that it lies in its file. */
+/* Reads the image in the layout of the experiment list. */
 static db_status read_listed(db_context *context, const db_fit_config *config,
                              db_measured_image *image) {
     db_listed listed;
@@ -49,8 +49,7 @@ static db_status read_listed(db_context *context, const db_fit_config *config,
     return status;
 }
 
-/* Digests of the last files: all shots of a list of experiments name that one, whose size grows with their
- * number. */
+/* Digests of the last files: all shots of an experiment list name this list, whose size grows with their number. */
 typedef struct kept_digest {
     char path[DB_FIT_PATH_SIZE];
     db_file_stamp stamp;
@@ -59,7 +58,7 @@ typedef struct kept_digest {
 enum { KEPT = 8 };
 static kept_digest kept[KEPT];
 
-/* Finds the digest of a file in a state, or keeps it; 0: it is not there. */
+/* Finds the digest of a file in a state, or makes and keeps it; 0: no such file. */
 static int look_up(const char *path, const db_file_stamp *stamp, char digest[DB_MD5_TEXT_SIZE],
                    int keeps) {
     static size_t next;
@@ -93,7 +92,7 @@ static db_status digest_of_shared_file(db_context *context, const char *path,
     return DB_OK;
 }
 
-/* The pixels of one image of a file that holds many; else the file as it is. */
+/* Digest of one image of a file with many, else of the file. */
 static db_status digest_of_image(db_context *context, const db_fit_config *config,
                                  char digest[DB_MD5_TEXT_SIZE]) {
     const char *const path = config->image_file;
@@ -118,7 +117,7 @@ static db_status print_curve_file(void *user, db_context *context, char name[DB_
     return print_content(context, name, user);
 }
 
-/* Digests of the configuration's files, except those that `common` names, too. */
+/* Prints digests of the configuration's files, without files that `common` names, too. */
 static db_status print_files(db_context *context, const db_fit_config *config,
                              const db_fit_config *common, FILE *stream) {
     fputs("files:\n", stream);
@@ -183,8 +182,8 @@ db_status db_identity_of_shot(db_context *context, const db_fit_config *config,
     return digest_text(context, config, common, 1, identity->files);
 }
 
-/* A line "key: value", or "- key: value", of a text, in which a key may occur more than once. A line
- * without indentation begins a section. */
+/* A line "key: value", or "- key: value"; a key may occur more than once. A line without indentation begins a
+ * section. */
 typedef struct line {
     const char *begin;
     int length;
@@ -219,8 +218,7 @@ static int same_key(const line *a, const line *b) {
            strncmp(a->key, b->key, (size_t)a->key_length) == 0;
 }
 
-/* The line in another text that corresponds to a line: of those with its key the one with the same
- * number. 0: there is none. */
+/* The corresponding line in another text: among lines with its key, the one with the same number. 0: none. */
 static int counterpart(const char *own, const line *l, const char *other, line *found) {
     line at = { .length = 0 };
     int number = 0;

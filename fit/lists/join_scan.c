@@ -1,4 +1,4 @@
-/* Joins the experiment lists of frames that were refined one by one to the list of their scan. */
+/* Joins experiment lists of singly refined frames to a list of their scan. */
 #include "fit/lists/join_scan.h"
 
 #include "base/vector.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames of one crystal: their matrices differ by less than this, of themselves. */
+/* Largest relative difference between the matrices of frames of one crystal. */
 static const double NEAR = 0.02;
 
 static json_t *only_model(const json_t *part, const char *kind) {
@@ -24,13 +24,13 @@ static int numbers_of(const json_t *list, double *value, size_t count) {
     return right;
 }
 
-/* A frame's place in its scan, and its crystal. */
+/* Place of a frame in its scan, and its crystal. */
 typedef struct frame {
     long number;
     double start, width, a_star[9];
 } frame;
 
-/* 0: it is no frame that turns. */
+/* Reads a frame; 0: it has no rotation. */
 static int frame_of(const json_t *part, frame *f) {
     static const char *const names[] = { "real_space_a", "real_space_b", "real_space_c" };
     const json_t *const scan = only_model(part, "scan");
@@ -99,8 +99,8 @@ int db_scan_run_take(db_scan_run *run, json_t *part) {
     return 1;
 }
 
-/* At the points before and behind each frame: half-way between the middles of two, and as far beyond
- * those at the ends. */
+/* Matrices at the points before and behind each frame: half-way between the middles of two frames, and as far
+ * beyond the middles at the ends. */
 static void at_point(const db_scan_run *run, size_t point, double a_star[9]) {
     const size_t last = run->count - 1, before = point == 0     ? 0
                                                  : point > last ? last - 1
@@ -123,7 +123,7 @@ static void set_crystal(const db_scan_run *run, json_t *crystal) {
     db_dual_basis(dual, real);
     for (size_t i = 1; i < run->count; i++)
         largest = fmax(largest, difference(run->a_star[0], run->a_star[i]));
-    if (largest < 1e-12) return; /* it stands as that of the first */
+    if (largest < 1e-12) return; /* it stays the crystal of the first frame */
     for (int i = 0; i < 3; i++) json_object_set_new(crystal, names[i], list_of(real + 3 * i, 3));
     json_t *const points = json_array();
     for (size_t p = 0; p <= run->count; p++) {

@@ -1,5 +1,4 @@
-/* Lists of shots are made: read from a file, with which of them have the same image, or of the
- * lattices that are found on one. */
+/* Makes lists of shots: from a file, marking shots of the same image; or from lattices found on one image. */
 #define _POSIX_C_SOURCE 200809L
 #include "fit/config/found_cell.h"
 #include "fit/lists/shot_list.h"
@@ -27,7 +26,7 @@ static int by_path(const void *a, const void *b) {
     return order ? order : (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* A shot whose configuration cannot be read is excluded later, with the reason. */
+/* Names the image of an entry. A shot whose configuration cannot be read is excluded later, with the reason. */
 static db_status name_image(db_context *context, const db_fit_shot_list *list, size_t shot,
                             named_image *named) {
     const db_shot_entry *const entry = &list->entry[shot];
@@ -62,7 +61,7 @@ static db_status find_images(db_context *context, db_fit_shot_list *list) {
 
 enum { CELL_KEY = 200 };
 
-/* What a search has found beside orientations, as keys of a configuration; "": nothing. */
+/* Further results of a search, as keys of a configuration; "": none. */
 typedef struct search_keys {
     char cell[CELL_KEY], beam[100];
 } search_keys;
@@ -72,7 +71,7 @@ static void write_cell(const double cell[6], char key[CELL_KEY]) {
              cell[1], cell[2], cell[3], cell[4], cell[5]);
 }
 
-/* An orientation that was found for an entry. */
+/* Sets the orientation that was found for an entry. */
 static db_status orient_entry(db_context *context, const db_fit_lattice *lattice,
                               const search_keys *keys, db_shot_entry *entry) {
     char orientation[320];
@@ -97,8 +96,8 @@ static db_status add_lattice(db_context *context, const char *image, const db_fi
     return orient_entry(context, lattice, keys, entry);
 }
 
-/* The cell and the beam's centre with which lattices were found. A list of panels keeps its beam, which a configuration
- * cannot move. */
+/* Names cell and beam centre of the found lattices as keys. An experiment list keeps its beam, which a
+ * configuration cannot move. */
 static void name_corrections(const db_fit_config *config, const db_fit_lattice *found,
                              db_experiment *start, search_keys *keys) {
     const double *const cell = start->crystal.cell, *const centre = start->detector.centre,
@@ -113,7 +112,8 @@ static void name_corrections(const db_fit_config *config, const db_fit_lattice *
              centre[0] / pixel[0], centre[1] / pixel[1]);
 }
 
-/* On the image of a configuration, which is completed; none where it says how the crystal stands. */
+/* Searches for lattices on the image of a configuration, which is completed; does nothing if the crystal's
+ * orientation is given. */
 static db_status search_lattices(db_context *context, size_t most, db_fit_config *own,
                                  db_fit_lattice *lattices, size_t *count, search_keys *keys) {
     db_measured_image image;
@@ -154,12 +154,12 @@ static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
     return status;
 }
 
-/* Shots that say nothing of the cell; the first of as many equal parts of them as images are searched. */
+/* Shots without a cell; the first one of each of equal parts of the list is searched. */
 typedef struct voters {
-    size_t count, found, failed; /* failed: that were read and searched in vain */
+    size_t count, found, failed; /* failed: shots read and searched without success */
     size_t *shot;
     db_fit_found_cell *cell;
-    db_status status; /* of the first that failed */
+    db_status status; /* of the first failure */
     char reason[DB_MESSAGE_SIZE / 2];
 } voters;
 
@@ -179,11 +179,11 @@ static db_status find_voters(db_context *context, const db_fit_shot_list *list, 
     return DB_OK;
 }
 
-/* What is done with the image of a shot, by its configuration, which it may take. */
+/* Work on the image of a shot, with its configuration, which it may take. */
 typedef db_status image_task(db_context *context, db_fit_config *config,
                              const db_measured_image *image, void *user);
 
-/* A shot that cannot be read, or whose task fails, is passed over. */
+/* Reads an image and works on it; skips shots that cannot be read, or whose work fails. */
 static db_status look_at_image(db_context *context, const db_fit_shot_list *list, size_t shot,
                                image_task *task, void *user) {
     db_fit_config config = { .image_file = "" };
@@ -209,7 +209,7 @@ static db_status vote(db_context *context, db_fit_config *config, const db_measu
     return status;
 }
 
-/* Shots get the cell that most have. */
+/* Gives shots the cell that most searched shots have. */
 static db_status give_cell(db_context *context, const voters *v, db_fit_shot_list *list) {
     db_fit_found_cell cell;
     char key[CELL_KEY], symmetry[DB_FIT_NAME_SIZE + 20];
@@ -232,7 +232,7 @@ static db_status add_frame(db_context *context, db_fit_config *config,
     return db_fit_config_cell_spots(context, config, image, spots);
 }
 
-/* Frames of one crystal have one cell, and one orientation. */
+/* Searches frames of one crystal for a common cell and orientation. */
 static db_status search_frames(db_context *context, db_fit_shot_list *list, voters *v) {
     const size_t most = v->count < MOST_FRAMES ? v->count : MOST_FRAMES;
     db_fit_cell_spots *spots = NULL;
@@ -270,7 +270,7 @@ static db_status vote_all(db_context *context, db_fit_shot_list *list, voters *v
                    list->config.shot_list, v->failed, v->reason);
 }
 
-/* Of shots that say nothing of it. */
+/* Finds the cell of shots without one. */
 static db_status settle_cell(db_context *context, db_fit_shot_list *list) {
     const int series = list->config.series;
     voters v = { 0 };
@@ -283,10 +283,10 @@ static db_status settle_cell(db_context *context, db_fit_shot_list *list) {
     return status;
 }
 
-/* A series whose orientation is looked for: spots of its frames, and the first one that can be read. */
+/* A series whose orientation is searched: spots of its frames, and the first readable frame. */
 typedef struct frames {
-    int known; /* 1: there is one */
-    int open;  /* 1: nothing says how the crystal stands */
+    int known; /* 1: there is a readable frame */
+    int open;  /* 1: the crystal's orientation is open */
     db_fit_config config;
     db_experiment start;
     db_fit_cell_spots *spots;
@@ -313,7 +313,7 @@ static db_status look_at_frame(db_context *context, db_fit_config *config,
     return DB_OK;
 }
 
-/* By spots of as many frames as are needed for enough of them. *found: 0: there was nothing to look for. */
+/* Finds the orientation by spots of as many frames as needed. *found: 0: nothing to search for. */
 static db_status find_by_frames(db_context *context, const db_fit_shot_list *list,
                                 db_fit_lattice *lattice, search_keys *keys, size_t *found) {
     const size_t most = list->count < MOST_FRAMES ? list->count : MOST_FRAMES;
@@ -341,8 +341,8 @@ static db_status find_by_frames(db_context *context, const db_fit_shot_list *lis
     return status;
 }
 
-/* Frames of one crystal: all have the orientation that is found on them together, or, if the spindle's angles are not as they
- * are said, on the first. Refined models that a list names have their own, which is the same. */
+/* Gives all frames of one crystal the orientation found on them together, or on the first, if the given spindle
+ * angles are wrong. Refined models in the list keep their own. */
 static db_status make_series(db_context *context, db_fit_shot_list *list) {
     const int asked = list->config.find_orientation || list->config.automatic;
     db_fit_config own = { .image_file = "" };
@@ -363,7 +363,7 @@ static db_status make_series(db_context *context, db_fit_shot_list *list) {
     return status;
 }
 
-/* A list without entries. */
+/* Makes a list without entries. */
 static db_status begin_list(db_context *context, const db_fit_config *config,
                             const char *const *overrides, size_t override_count,
                             db_fit_shot_list **list) {
@@ -396,7 +396,7 @@ db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config
     return status;
 }
 
-/* An image by itself, with intensities as many shots share them. */
+/* Takes a single image, with intensities as many shots share them. */
 static db_status take_image(db_context *context, db_fit_shot_list *list) {
     if (!db_shot_entries_add(list, list->config.image_file, 1))
         return db_fail_memory(context, "the list of shots");

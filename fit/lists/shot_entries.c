@@ -1,5 +1,5 @@
-/* Lists of shots: text files, a name in each line, then KEY=VALUE; and lists of experiments, of which
- * each image of each experiment is a shot. */
+/* Reads lists of shots: text files with a name in each line, then KEY=VALUE; and experiment lists, where each
+ * image of each experiment is a shot. */
 #define _POSIX_C_SOURCE 200809L
 #include "fit/lists/shot_entries.h"
 
@@ -22,7 +22,7 @@ static int has_ending(const char *name, const char *ending) {
 }
 
 db_shot_entry *db_shot_entries_add(db_fit_shot_list *list, const char *name, int line) {
-    if ((list->count & (list->count - 1)) == 0) { /* room doubles */
+    if ((list->count & (list->count - 1)) == 0) { /* double the room */
         const size_t room = list->count ? 2 * list->count : 1;
         db_shot_entry *const grown = realloc(list->entry, room * sizeof *grown);
         if (!grown) return NULL;
@@ -64,7 +64,7 @@ static int is_file_key(const char *path, size_t length) {
     return 0;
 }
 
-/* Names of files are relative to the list's folder. */
+/* Reads KEY=VALUE; names of files are relative to the list's folder. */
 static db_status read_override(db_context *context, const db_text *text, char *word,
                                db_shot_entry *entry) {
     char *const equals = strchr(word, '=');
@@ -89,7 +89,7 @@ static db_status read_override(db_context *context, const db_text *text, char *w
     return added ? DB_OK : db_fail_memory(context, text->path);
 }
 
-/* FILE#FIRST-LAST: cuts the name behind the file; 0: it is another name. */
+/* Cuts FILE#FIRST-LAST behind the file; 0: it is another name. */
 static int cut_range(char *name, long range[2]) {
     char *const sign = strrchr(name, '#');
     const size_t first = sign ? strspn(sign + 1, "0123456789") : 0;
@@ -114,7 +114,7 @@ static db_status add_image(db_context *context, const db_text *text, const char 
                : db_fail_memory(context, text->path);
 }
 
-/* Finds the image: as named or, if the data have moved, beside the list. */
+/* Finds the image by its name, or, if the data have moved, beside the list. */
 static char *find_image(const char *list, const char *name) {
     char *const named = db_path_beside(list, name);
     if (!named || access(named, R_OK) == 0) return named;
@@ -127,8 +127,8 @@ static char *find_image(const char *list, const char *name) {
     return beside;
 }
 
-/* Shots of a list of experiments, each with the number of its own. line: of the list that names it; 0:
- * it is the list itself. */
+/* Adds the shots of an experiment, each with its number. line: of the list that names the experiment list; 0: it
+ * is the list itself. */
 static db_status add_experiment(db_context *context, const char *path, const db_listed_shot *shot,
                                 int line, db_fit_shot_list *list) {
     char override[2 * DB_FIT_PATH_SIZE];
@@ -144,7 +144,7 @@ static db_status add_experiment(db_context *context, const char *path, const db_
     return whole ? DB_OK : db_fail_memory(context, path);
 }
 
-/* range: first and last shot, from 1; NULL: all. */
+/* Adds shots of an experiment list. range: first and last shot, from 1; NULL: all. */
 static db_status add_experiments(db_context *context, const char *path, const long range[2],
                                  int line, db_fit_shot_list *list) {
     db_listed_shots shots;
@@ -161,12 +161,12 @@ static db_status add_experiments(db_context *context, const char *path, const lo
     return status;
 }
 
-/* A list of experiments among the lines of a list of shots, which are not opened to be told. */
+/* Does a line name an experiment list? Judged by the name, without opening the file. */
 static int names_experiments(const char *name) {
     return has_ending(name, ".expt") || has_ending(name, ".json") || has_ending(name, ".stream");
 }
 
-/* Adds the shot of a name, or all those of a range. */
+/* Adds the shot of a name, or all shots of a range. */
 static db_status add_named(db_context *context, const db_text *text, char *name,
                            db_fit_shot_list *list) {
     const int line = (int)text->line_number;
@@ -185,7 +185,7 @@ static db_status add_named(db_context *context, const db_text *text, char *name,
     return DB_OK;
 }
 
-/* Settings of a line hold for all its shots. */
+/* Sets the overrides of a line for all its shots. */
 static db_status set_all(db_context *context, const db_text *text, char *word, size_t first,
                          db_fit_shot_list *list) {
     if (first == list->count) return DB_OK;

@@ -1,4 +1,4 @@
-/* The entries of a list of shots: which images there are, and what the list says of each. */
+/* Entries of a list of shots: images, and the list's settings for each. */
 #ifndef DB_FIT_LISTS_SHOT_ENTRIES_H
 #define DB_FIT_LISTS_SHOT_ENTRIES_H
 
@@ -9,12 +9,12 @@ typedef struct db_shot_entry {
     int line;           /* in the list, from 1; of an experiment list: its number, from 0 */
     int is_config;      /* 1: name is a configuration */
     size_t count;       /* "key.path=value" */
-    char **override;    /* file names in them as opened */
+    char **override;    /* overrides, with file names as opened */
     size_t image;       /* number of the first entry with the same image */
     db_fit_spots spots; /* reflections that get shoeboxes, once read */
     int has_spots;
-    /* The set-up as the image's header completed it, once that has been read. */
-    db_setup *setup; /* owned; names of files in it are not to be used */
+    /* The set-up, completed by the image's header once that was read. */
+    db_setup *setup; /* owned; its file names must not be used */
     double gain, readout_noise, pedestal, trusted[2];
 } db_shot_entry;
 
@@ -25,7 +25,8 @@ struct db_fit_shot_list {
     char **override; /* of all */
     size_t count;
     db_shot_entry *entry;
-    size_t lattice_count; /* of one image, found on it: the entries; 0: the list was read */
+    /* lattices found on one image, which are the entries; 0: the list was read */
+    size_t lattice_count;
     db_fit_lattice lattice[DB_FIT_MOST_LATTICES];
 };
 
@@ -33,8 +34,8 @@ struct db_fit_shot_list {
 db_shot_entry *db_shot_entries_add(db_fit_shot_list *list, const char *name, int line);
 int db_shot_entry_override(db_shot_entry *entry, const char *override); /* 0: out of memory */
 
-/* Fills the list from one of experiments (db_list_shots), or else from a text file: a name in each
- * line, then KEY=VALUE. */
+/* Fills the list from an experiment list (db_list_shots), or else from a text file: a name in each line, then
+ * KEY=VALUE. */
 db_status db_shot_entries_read(db_context *context, const char *path, db_fit_shot_list *list);
 
 #endif

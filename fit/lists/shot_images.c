@@ -1,4 +1,4 @@
-/* Images and intensities of a shot's refined model, beside the light of other lattices of its image. */
+/* Images and intensities of a shot's refined model, beside the light of other lattices on its image. */
 #include "base/context_internal.h"
 #include "base/measured_pixels.h"
 #include "fit/pixels/dark_levels.h"
@@ -59,7 +59,7 @@ static db_status write_files(db_context *context, const char *folder,
     return db_fit_write_table(context, path, config, result);
 }
 
-/* Of reflections that a frame of a series shows, by all of them; passages are in order. */
+/* Given intensities of reflections that a frame of a series shows, from all frames; passages are in order. */
 static size_t list_given(const db_fit_shots_result *shots, size_t shot, db_given_intensity *given) {
     size_t count = 0;
     for (size_t n = 0; n < shots->passage_count; n++) {

@@ -160,7 +160,7 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
     return DB_OK;
 }
 
-/* What was chosen by the first shot is refined of all of them. */
+/* Takes the parameters chosen by the first shot for all shots. */
 static db_status take_parameters(db_context *context, const db_fit_settings *chosen,
                                  db_fit_settings *settings) {
     db_status status = DB_OK;
@@ -190,7 +190,7 @@ static db_status load_shot(void *user, db_context *context, size_t shot, db_meas
         if (status == DB_OK) {
             const db_fit_settings given = *settings;
             *settings = config.settings;
-            config.settings = given; /* to be freed */
+            config.settings = given; /* freed later */
             settings->spots = list->entry[shot].has_spots ? &list->entry[shot].spots : NULL;
         } else {
             db_measured_image_clear(image);
@@ -231,8 +231,8 @@ db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
                                  .image = image_of };
 }
 
-/* Takes the parameters of a tied configuration into the common one, with what that says of them.
- * Bounds in the tied one are those of its shot. */
+/* Takes the parameters of a tied configuration into the common one, with their settings. Bounds in the tied one
+ * belong to its shot. */
 static db_status tie_parameters(db_context *context, const db_fit_settings *tied,
                                 db_fit_config *common) {
     db_fit_settings made = common->settings; /* with other parameters */
@@ -290,7 +290,7 @@ db_status db_shot_list_tie(db_context *context, const db_fit_shot_list *list,
     db_fit_config own = { .image_file = "" };
     const db_notice_function notice = context->notice;
     db_status status = DB_ERROR_INPUT;
-    context->notice = NULL; /* the refinement reads these shots, and tells */
+    context->notice = NULL; /* the refinement reads these shots again, with notices */
     for (size_t s = 0; s < list->count && status != DB_OK; s++)
         status = tie_by(context, list, s, &own, config);
     if (config->automatic) db_shot_list_share(list, &config->settings);

@@ -34,7 +34,7 @@ db_status db_shots_path(db_context *context, const char *folder, const db_fit_sh
                : db_fail(context, DB_ERROR_USAGE, "%s: the folder's name is too long", folder);
 }
 
-/* A shot of a result. */
+/* A shot with its result. */
 typedef struct refined_shot {
     const db_fit_shots_result *all;
     const db_fit_result *shot;
@@ -50,7 +50,7 @@ static void print_shot(FILE *stream, const void *of) {
             s->shot->before.chi2_reduced, s->shot->after.chi2_reduced, s->shot->after.pixels);
 }
 
-/* A shot alone has intensities of its own, which its scale would only multiply. */
+/* Removes joint intensities: a shot alone has its own intensities, which its scale would only multiply. */
 static void leave_intensities(db_fit_settings *settings) {
     size_t kept = 0;
     settings->joint.wanted = 0;
@@ -97,13 +97,13 @@ db_status db_fit_shots_write_model(db_context *context, const char *folder,
     return status;
 }
 
-/* A path as one beside another sees it: without the folder that they have in common. */
+/* Path relative to another file: without their common folder. */
 static const char *seen_from(const char *beside, const char *path) {
     const size_t folder = db_folder_length(beside);
     return strncmp(beside, path, folder) == 0 ? path + folder : path;
 }
 
-/* A name as a list takes it: in quotes where it has what means something else there. */
+/* Prints a name for a list: in quotes if it has characters with another meaning. */
 static void print_name(FILE *stream, const char *name) {
     const char *const quote = strpbrk(name, " \t=[]{}'") ? "\"" : "";
     fprintf(stream, "%s%s%s\n", quote, name, quote);
@@ -136,7 +136,7 @@ static void print_shots(FILE *stream, const void *of) {
             result->reason);
 }
 
-/* The curves that are written beside it, in place of those of the start. */
+/* Names the curves that are written beside the configuration, instead of those of the start. */
 static db_status name_curves(db_context *context, const char *path, db_fit_config *all) {
     db_setup_sites kinds;
     const size_t folder = db_folder_length(path), length = strlen(path),
@@ -165,23 +165,22 @@ db_status db_fit_shots_write_yaml(db_context *context, const char *path, const c
     return status;
 }
 
-/* The experiment lists of shots as one, in which models that are the same stand once, and frames of one
- * scan are one experiment. */
+/* Joins the experiment lists of shots: equal models occur once, and frames of one scan are one experiment. */
 
-/* Number of a model in a list, where it is put unless the last one is its like; -1: no memory. */
+/* Number of a model in a list; appends it unless the last one is equal; -1: no memory. */
 static json_int_t place_of(json_t *list, json_t *model) {
     const size_t count = json_array_size(list);
     if (count && json_equal(json_array_get(list, count - 1), model)) return (json_int_t)count - 1;
     return json_array_append(list, model) == 0 ? (json_int_t)count : -1;
 }
 
-/* What is put together. */
+/* The joined list. */
 typedef struct joined_list {
-    size_t failures; /* of allocations, before it was begun */
+    size_t failures; /* failed allocations before */
     json_t *whole, *identifiers;
 } joined_list;
 
-/* Frames of a scan have the identifier of one experiment; in a list each is of one experiment only. */
+/* Drops a repeated identifier: frames of a scan have one, but in a list an identifier names one experiment. */
 static void drop_known_identifier(json_t *known, json_t *experiment) {
     const char *const own = json_string_value(json_object_get(experiment, "identifier"));
     if (!own || !*own) return;
@@ -191,7 +190,7 @@ static void drop_known_identifier(json_t *known, json_t *experiment) {
         json_object_set_new(known, own, json_true());
 }
 
-/* The list of a kind of models; NULL: no memory. */
+/* List of a kind of models; NULL: no memory. */
 static json_t *models_of(json_t *whole, const char *kind) {
     json_t *const list = json_object_get(whole, kind);
     if (list) return list;
@@ -229,7 +228,7 @@ static json_t *empty_list(void) {
                      "scan", "crystal", "profile", "scaling_model");
 }
 
-/* Adds the frames gathered so far. */
+/* Adds the collected frames. */
 static db_status add_run(db_context *context, const char *path, db_scan_run *run,
                          const joined_list *to) {
     if (!run->part) return DB_OK;

@@ -12,10 +12,10 @@ typedef struct db_crystal_kinds {
     int count;                   /* 1: no second crystal was found; 0: none was searched */
     size_t shots[DB_MOST_KINDS]; /* of each */
     size_t first[DB_MOST_KINDS]; /* number of the first shot of each */
-    double correlation
-        [DB_MOST_KINDS]; /* of its intensities with the first crystal's, relative to the mean at their resolution, without their errors */
-    int clear;           /* 1: the first has clearly more shots than any other */
-    int by_reference;    /* 1: the reference selects the first */
+    /* of its intensities with the first crystal's, relative to the mean at their resolution, without their errors */
+    double correlation[DB_MOST_KINDS];
+    int clear;        /* 1: the first has clearly more shots than any other */
+    int by_reference; /* 1: the reference selects the first */
 } db_crystal_kinds;
 
 /* Finds groups of shots (three or more) whose intensities agree within the group, but not with other groups

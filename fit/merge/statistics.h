@@ -19,8 +19,8 @@ typedef struct db_merge_shell {
     size_t pairs, pairs_measured; /* pairs of Bijvoet mates */
     double mean_intensity, mean_i_over_sigma;
     size_t half_pairs; /* reflections that both halves of the shots show */
-    double
-        cc_half; /* correlation of the halves (P. A. Karplus & K. Diederichs, Science 336 (2012) 1030) */
+    /* correlation of the halves (P. A. Karplus & K. Diederichs, Science 336 (2012) 1030) */
+    double cc_half;
     /* estimated correlation with the true intensities: sqrt(2 CC / (1 + CC)) */
     double cc_star;
     double r_split;      /* sum |I1 - I2| / sum (I1 + I2) x sqrt(2) (T. A. White et al., J. Appl.
@@ -70,10 +70,11 @@ void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
 /* Do intensities agree with a reference? */
 
 typedef struct db_reference_agreement {
-    double
-        correlation; /* correlation of intensities relative to the mean at their resolution, corrected for measurement errors; near 1: the same crystal */
-    double error;    /* error of the correlation, from the number of reflections */
-    size_t count;    /* reflections in both; 0: nothing is known */
+    /* correlation of intensities relative to the mean at their resolution, corrected for
+     * measurement errors; near 1: the same crystal */
+    double correlation;
+    double error; /* error of the correlation, from the number of reflections */
+    size_t count; /* reflections in both; 0: nothing is known */
 } db_reference_agreement;
 
 /* reference, intensity, sigma: [list->count], NAN if missing. */

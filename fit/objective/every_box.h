@@ -8,7 +8,8 @@ typedef struct db_every_box {
     db_stage_data taken; /* bare boxes */
     db_plan *plan;
     db_boxes *boxes;
-    /* image of the model with unit intensities, laid out like the boxes' arrays, owned by boxes; if reflections are wanted, else NULL */
+    /* image of the model with unit intensities, laid out like the boxes' arrays, owned by boxes;
+     * if reflections are wanted, else NULL */
     const float *shape;
     double *intensity;             /* [taken.boxes.count] */
     size_t explained;              /* strong pixels that the model explains */

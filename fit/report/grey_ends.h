@@ -1,4 +1,4 @@
-/* The ends of a scale that shows spots and background of a diffraction image. */
+/* Ends of a grey scale that shows spots and background of a diffraction image. */
 #ifndef DB_FIT_REPORT_GREY_ENDS_H
 #define DB_FIT_REPORT_GREY_ENDS_H
 
@@ -7,8 +7,8 @@
 #include <dualbragg/context.h>
 #include <math.h>
 
-/* From below the median to where the strongest half percent begins, and so far that the background
- * of an image with few spots stays light. */
+/* From below the median to the strongest half percent, or farther, so that the background of an image with few
+ * spots stays light. */
 static inline db_status db_grey_ends(db_context *context, const float *values, size_t count,
                                      double *low, double *high) {
     float least, most, median;

@@ -7,12 +7,12 @@
 #include "fit/report/resolution_parts.h"
 
 enum {
-    MOST_PIXELS = 8000000,    /* of the images; larger ones are reduced */
-    MOST_BOX_PIXELS = 4000000 /* of the shoeboxes; the page shows the numbers alone of others */
+    MOST_PIXELS = 8000000,    /* of the images; larger images are reduced */
+    MOST_BOX_PIXELS = 4000000 /* of all shoeboxes; with more, the page shows only their numbers */
 };
 
-/* Of each shoebox: corner, width and height in the picture, and where its reflection is predicted;
- * pixels fast and slow. */
+/* Adds each shoebox: corner, width and height in the picture, and predicted place of its reflection; pixels fast
+ * and slow. */
 static void add_boxes(const db_image_report *r, db_document *d) {
     json_t *const places = json_array();
     json_t *const sizes = json_array();
@@ -41,7 +41,7 @@ static db_status add_configuration(db_context *context, const db_image_report *r
     return DB_OK;
 }
 
-/* What the script has to know of the images. */
+/* Prints facts about the images for the script. */
 static db_status print_about(db_context *context, const db_image_report *r, FILE *stream) {
     const double picture[2] = { r->layout.fast, r->layout.slow };
     db_document d = db_document_begin(&r->config->settings.panel_groups);
@@ -81,7 +81,7 @@ static void reduce_bin(const db_pixel_frames *p, int bin, int fast, int slow,
     to->sigma[o] = (float)(sqrt(variance) / n);
 }
 
-/* Means over bins of pixels, and what they do to standard deviations. */
+/* Averages over bins of pixels, and reduces standard deviations accordingly. */
 static db_status reduce(db_context *context, db_image_report *r) {
     db_pixel_frames *const p = &r->frames;
     r->bin = 1;
@@ -96,7 +96,7 @@ static db_status reduce(db_context *context, db_image_report *r) {
     return DB_OK;
 }
 
-/* Prints measured, model and standard deviations under names that begin alike. */
+/* Prints measured, model and standard deviations under names with a common start. */
 static db_status print_frames(db_context *context, const db_pixel_frames *p, const char *prefix,
                               FILE *stream) {
     const size_t count = (size_t)p->fast * (size_t)p->slow;
@@ -115,7 +115,7 @@ static db_status print_frames(db_context *context, const db_pixel_frames *p, con
     return db_page_print_image(context, id, p->sigma, p->fast, p->slow, &sigma, stream);
 }
 
-/* The pixels of shoeboxes one after the other, in a single row; NAN: not used. */
+/* Prints the pixels of all shoeboxes in a single row; NAN: not used. */
 static db_status print_boxes(db_context *context, const db_fit_result *result, FILE *stream) {
     size_t count = 0, shown = 0, at = 0;
     for (; shown < result->shoebox_count; shown++) {

@@ -1,4 +1,4 @@
-/* What the report of one image has beside numbers: the image, model and shoeboxes pixel by pixel. */
+/* Pixels of the report of one image: image, model and shoeboxes. */
 #ifndef DB_FIT_REPORT_IMAGE_REPORT_H
 #define DB_FIT_REPORT_IMAGE_REPORT_H
 
@@ -6,14 +6,14 @@
 #include "fit/report/pixel_frames.h"
 #include "fit/report/report.h"
 
-/* What is reported, and where its panels lie in the picture. */
+/* Data of the report, and places of the panels in the picture. */
 typedef struct db_image_report {
     const db_fit_config *config;
     const db_measured_image *image;
     const db_fit_result *result;
     db_panel_layout layout;
     db_pixel_frames frames;
-    int bin; /* a pixel of the frames stands for bin x bin of the picture */
+    int bin; /* a pixel of the frames is the mean of bin x bin pixels of the picture */
 } db_image_report;
 
 /* Borrows config, image and result; clear it. */

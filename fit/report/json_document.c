@@ -91,7 +91,7 @@ db_status db_document_end(db_context *context, db_document *d, db_status status,
     return status;
 }
 
-/* In JSON '<' stands in texts only; a page might take it for the end of its script. */
+/* In JSON '<' occurs only in texts, where a page might take it for the end of its script. */
 static int print_escaped(const char *bytes, size_t count, void *stream) {
     for (size_t i = 0; i < count; i++)
         if (bytes[i] == '<')
@@ -181,7 +181,7 @@ static void print_type(FILE *stream, const db_json_field *field) {
     }
 }
 
-/* A table is within tables: `path` says within which. */
+/* Prints rows of a table; `path` names the tables around it. */
 static void print_rows(FILE *stream, const db_json_table *table, const char *path) {
     for (size_t i = 0; i < table->count; i++) {
         const db_json_field *const field = &table->field[i];

@@ -1,4 +1,4 @@
-/* JSON documents: values, and tables of fields from which objects are written and described. */
+/* JSON documents: values, and tables of fields that describe objects and write them. */
 #ifndef DB_FIT_REPORT_JSON_DOCUMENT_H
 #define DB_FIT_REPORT_JSON_DOCUMENT_H
 
@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds to an object or array; a value that could not be made marks the document. */
+/* Adds a value to an object or array; a value that could not be made marks the document. */
 typedef struct db_document {
-    const db_fit_panel_groups *groups; /* of the configuration */
-    const db_fit_config *config;       /* what was asked for; NULL: not told */
+    const db_fit_panel_groups *groups; /* groups of the configuration */
+    const db_fit_config *config;       /* the configuration; NULL: unknown */
     const db_fit_config *refined;      /* the refined model as a configuration; NULL: none */
-    const db_fit_estimates *estimates; /* shared ones are told; NULL: none */
+    const db_fit_estimates *estimates; /* shared estimates for the document; NULL: none */
     json_t *root;
     int incomplete;
-    size_t failures; /* of allocations, before the document was begun */
+    size_t failures; /* failed allocations before the document */
 } db_document;
 
 static inline void db_document_set(db_document *d, json_t *object, const char *key, json_t *value) {
@@ -42,24 +42,22 @@ static inline json_t *db_document_numbers(db_document *d, const double *values, 
 /* A text that need not be UTF-8, such as a file name. */
 json_t *db_document_text(const char *bytes);
 
-/* Name of a quantity by its number. */
+/* Name of a quantity with this number. */
 json_t *db_document_quantity(const db_document *d, db_fit_quantity quantity);
 
-/* The keys of a section that have a value, under their names in the configuration. */
+/* Keys of a section that have a value, by their names in the configuration. */
 json_t *db_document_section(db_document *d, const db_config_section *section, const void *base);
 
-/* A document that is an empty object so far. */
+/* Begins a document: an empty object. */
 db_document db_document_begin(const db_fit_panel_groups *groups);
 
-/* Ends the document: writes it atomically if the status is DB_OK and it is complete, and lets go of
- * it. */
+/* Ends the document: writes it atomically if the status is DB_OK and it is complete, and frees it. */
 db_status db_document_end(db_context *context, db_document *d, db_status status, const char *path);
 
-/* Prints the document as it may stand in a <script> of a page, whatever its texts are, and lets go
- * of it. */
+/* Prints the document so that it can be in a <script> of a page, whatever its texts are, and frees it. */
 db_status db_document_print(db_context *context, db_document *d, FILE *stream);
 
-/* What a field's value is. */
+/* Kind of a field's value. */
 typedef enum db_json_kind {
     DB_JSON_NUMBER,   /* double */
     DB_JSON_INTEGER,  /* int */
@@ -70,22 +68,23 @@ typedef enum db_json_kind {
     DB_JSON_NUMBERS,  /* double[] */
     DB_JSON_INTEGERS, /* int[] */
     DB_JSON_OBJECT,   /* a struct, described by a table of its own */
-    DB_JSON_LIST,     /* a pointer to such structs, and how many (size_t) */
-    DB_JSON_MADE      /* what a function makes */
+    DB_JSON_LIST,     /* a pointer to such structs, and their number (size_t) */
+    DB_JSON_MADE      /* result of a function */
 } db_json_kind;
 
-/* A field of an object: a member of the struct that the table describes, or made from it. */
+/* A field of an object: a member of the struct, or a value made from it. */
 typedef struct db_json_field {
     const char *name;
     const char *unit;
     const char *help;
     db_json_kind kind;
-    size_t offset, size;             /* of the member, or of one of its structs, in bytes */
-    size_t count;                    /* offset of how many a list has */
+    /* offset of the member, size of it or of one of its structs, in bytes */
+    size_t offset, size;
+    size_t count;                    /* offset of a list's length */
     int (*is_there)(const void *of); /* NULL: always */
     json_t *(*make)(db_document *d, const void *of);
-    const char *type;                   /* of what is made, for readers */
-    const struct db_json_table *fields; /* of an object, or of a list's objects */
+    const char *type;                   /* type of a made value, for readers */
+    const struct db_json_table *fields; /* fields of an object, or of a list's objects */
 } db_json_field;
 
 typedef struct db_json_table {
@@ -93,10 +92,10 @@ typedef struct db_json_table {
     size_t count;
 } db_json_table;
 
-/* Rows of a table. The struct that it describes is OF, defined before the table. VALUE: a member
- * under its own name; NAMED: under another one; FLAG: an int that means yes or no; PART: a member
- * that is a struct; SELF: some fields of the struct itself, together; LIST: a member that points to
- * structs; MADE: what a function makes. _IF: only where is_there(struct) says so. */
+/* Rows of a table. OF is the described struct, defined before the table. VALUE: a member under its own name;
+ * NAMED: under another name; FLAG: an int for yes or no; PART: a member that is a struct; SELF: some fields of the
+ * struct, together; LIST: a member that points to structs; MADE: result of a function. _IF: only if
+ * is_there(struct) is true. */
 #define VALUE(member, unit, help) NAMED(#member, member, unit, help)
 #define VALUE_IF(is_there, member, unit, help) NAMED_IF(is_there, #member, member, unit, help)
 #define NAMED(name, member, unit, help) NAMED_IF(NULL, name, member, unit, help)
@@ -132,11 +131,11 @@ typedef struct db_json_table {
         double *: DB_JSON_NUMBERS, int *: DB_JSON_INTEGERS)
 /* clang-format on */
 
-/* The fields of a struct, as an object; those of `count` of them, as a list. */
+/* The fields of a struct as an object; of `count` structs as a list. */
 json_t *db_json_object(db_document *d, const db_json_table *table, const void *of);
 json_t *db_json_list(db_document *d, const db_json_table *table, const void *first, size_t count,
                      size_t stride);
-/* Adds them to an object. */
+/* Adds the fields of a struct to an object. */
 void db_json_fill(db_document *d, json_t *object, const db_json_table *table, const void *of);
 
 /* The table as rows of Markdown: value, type, unit, meaning. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const double MOST_SPREAD = 6;  /* area of the picture over that of the panels */
-static const double LEAST_AREA = 0.1; /* of a projected pixel: less is edge-on */
+static const double LEAST_AREA = 0.1; /* area of a projected pixel: less is edge-on */
 
 void db_panel_layout_clear(db_panel_layout *layout) {
     free(layout->panel);
@@ -46,8 +46,8 @@ db_status db_panel_layout_stack(db_context *context, const db_measured_image *im
     return DB_OK;
 }
 
-/* Unit vectors of the picture: the panel's fast axis as seen along the beam, and the direction a
- * quarter turn from it to the side of the panel's slow axis. 0 if the panel is edge-on. */
+/* Unit vectors of the picture: the panel's fast axis as seen along the beam, and the perpendicular direction on
+ * the side of the panel's slow axis. 0 if the panel is edge-on. */
 static int axes(const double beam[3], const double fast[3], const double slow[3], double right[3],
                 double down[3]) {
     const double along = db_dot(fast, beam);
@@ -75,7 +75,7 @@ static db_status project_panel(const db_experiment *e, size_t p, const double ri
     return DB_OK;
 }
 
-/* 0 if the panels do not make a picture. */
+/* Frames the picture; 0 if the panels do not fit into one. */
 static int frame_picture(db_panel_layout *layout) {
     double low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY }, pixels = 0;
     for (size_t p = 0; p < layout->count; p++) {

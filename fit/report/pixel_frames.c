@@ -1,4 +1,4 @@
-/* Paints shoeboxes and their models into frames of the size of the image. */
+/* Paints shoeboxes and their models into frames with the size of the image. */
 #include "fit/report/pixel_frames.h"
 
 #include "base/context_internal.h"
@@ -18,7 +18,7 @@ void db_pixel_frames_clear(db_pixel_frames *frames) {
 
 db_status db_pixel_frames_allocate(db_context *context, int fast, int slow,
                                    db_pixel_frames *frames) {
-    const size_t count = (size_t)fast * (size_t)slow + 1; /* none of none is no failure */
+    const size_t count = (size_t)fast * (size_t)slow + 1; /* so that 0 elements are no failure */
     frames->fast = fast;
     frames->slow = slow;
     frames->measured = malloc(count * sizeof *frames->measured);
@@ -29,7 +29,7 @@ db_status db_pixel_frames_allocate(db_context *context, int fast, int slow,
     return db_fail_memory(context, "the pictures of the image");
 }
 
-/* What the target saw, in the pixels that it used. */
+/* Paints the target's values into the pixels that it used. */
 static void paint_boxes(const db_fit_result *r, const db_measured_image *image,
                         db_pixel_frames *frames) {
     for (size_t b = 0; b < r->shoebox_count; b++) {
@@ -46,7 +46,7 @@ static void paint_boxes(const db_fit_result *r, const db_measured_image *image,
     }
 }
 
-/* Takes the place of *image, whose rows are those of one panel after the other. */
+/* Replaces *image, whose rows are panel after panel, by the picture. */
 static db_status compose_frame(db_context *context, const db_panel_layout *layout, float **image) {
     float *const picture = malloc((size_t)layout->fast * (size_t)layout->slow * sizeof *picture);
     if (!picture) return db_fail_memory(context, "the pictures of the image");

@@ -4,9 +4,8 @@
 
 #include "fit/report/panel_layout.h"
 
-/* In the layout of the panels; NAN: no panel, no trusted pixel, no model.
- * In the pixels of shoeboxes model and deviations are those that the target saw; elsewhere the
- * deviations are those of photons and readout noise. */
+/* Frames in the layout of the panels; NAN: no panel, no trusted pixel, no model. In pixels of shoeboxes, model and
+ * deviations are the target's; elsewhere the deviations are those of photons and readout noise. */
 typedef struct db_pixel_frames {
     int fast, slow;
     float *measured;

@@ -46,7 +46,7 @@ static void take_beam(const db_beam *beam, db_fit_config *config) {
     config->setup.scale = beam->scale;
 }
 
-/* Standard deviations for variances; what is 0 and was not given stays open. */
+/* Standard deviations from variances; a 0 that was not given stays open. */
 static void take_rms(const double *variance, int count, double unit, double *rms) {
     int given = !isnan(rms[0]);
     for (int i = 0; i < count; i++) given |= variance[i] != 0;
@@ -59,7 +59,7 @@ static void take_numbers(const double *value, int count, double *key) {
     for (int i = 0; given && i < count; i++) key[i] = value[i];
 }
 
-/* Variances along two axes and their covariance. */
+/* Standard deviations and correlation along two axes. */
 static void take_pair(const double covariance[3], double rms[2], double *correlation) {
     take_rms(covariance, 2, 1, rms);
     const double both = sqrt(fmax(covariance[0] * covariance[1], 0));
@@ -67,14 +67,14 @@ static void take_pair(const double covariance[3], double rms[2], double *correla
     take_numbers(&ratio, 1, correlation);
 }
 
-/* Spreads of spots in closed form, in which caps and full ranges of the configuration are. */
+/* Takes spreads of spots in closed form, which include caps and full ranges of the configuration. */
 static void take_spread(const db_spread *spread, db_setup *setup) {
     db_spread_setup *const s = &setup->spread;
     if (spread->spots != DB_SPOTS_CLOSED) return;
     setup->mosaic_abc[0] = NAN;
     for (int i = 0; i < 2; i++) setup->divergence_range[i] = NAN;
-    s->mosaic_rms_abc[0] = NAN; /* in the tensor */
-    /* Where nothing is said of these they begin as wide as spots are: 0 is said, too. */
+    s->mosaic_rms_abc[0] = NAN; /* included in the tensor */
+    /* If open, these begin at the widths of spots, so 0 is written, too. */
     if (isnan(s->mosaic_rms)) s->mosaic_rms = 0;
     if (isnan(s->footprint_rms[0])) s->footprint_rms[0] = 0;
     take_rms(&spread->mosaic, 1, 1, &s->mosaic_rms);
@@ -117,7 +117,7 @@ static void take_sensor(const db_detector *detector, db_setup *setup) {
     setup->sensor_layers = detector->sensor_layers;
 }
 
-/* The refined list has beam, detector and spindle, moved and turned. */
+/* Leaves beam, detector and spindle to the refined list, which has them moved and turned. */
 static void leave_to_list(db_fit_config *config) {
     db_setup *const setup = &config->setup;
     setup->distance = setup->close_distance = NAN;
@@ -149,7 +149,7 @@ db_status db_fit_refined_config(db_context *context, const db_fit_config *config
     if (*config->expt_file) leave_to_list(refined);
     refined->header_geometry = 0;
     refined->output_prefix[0] = '\0';
-    refined->settings.starts.count = 1; /* the right one has been found */
+    refined->settings.starts.count = 1; /* the best start has been found */
     return DB_OK;
 }
 
@@ -176,7 +176,7 @@ db_status db_refined_config_write(db_context *context, const char *path,
     return status;
 }
 
-/* Of one image. */
+/* A refined image. */
 typedef struct refined_still {
     const db_fit_config *config;
     const db_fit_result *result;

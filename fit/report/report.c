@@ -70,7 +70,7 @@ db_status db_page_print_document(db_context *context, const char *id, db_documen
     return DB_OK;
 }
 
-enum { BYTES = 3 };                     /* of a number: counts reach millions */
+enum { BYTES = 3 };                     /* bytes of a number: counts reach millions */
 static const double LARGEST = 0x7ffffe; /* differences take one bit more */
 
 db_packing db_packing_for(const float *values, size_t count, double noise) {
@@ -108,8 +108,8 @@ static uint32_t number_of(const db_packing *p, float value) {
     return (uint32_t)fmin(fmax(nearbyint((v - p->offset) / p->unit), 0), LARGEST);
 }
 
-/* Bytes of one kind after each other, as those of one kind resemble one another. Differences from
- * the last number are folded to 0, -1, 1, -2, 2 ... = 0, 1, 2, 3, 4 ... */
+/* Groups bytes of one significance, which resemble each other. Differences from the last number are folded: 0, -1,
+ * 1, -2, 2 ... become 0, 1, 2, 3, 4 ... */
 static void spread_bytes(const float *values, size_t count, const db_packing *packing,
                          uint8_t *bytes) {
     int64_t last = 0;
@@ -124,7 +124,7 @@ static void spread_bytes(const float *values, size_t count, const db_packing *pa
     }
 }
 
-/* Run lengths and Huffman codes: noise offers no more. */
+/* Run lengths and Huffman codes; noise has no more to compress. */
 static int compress_bytes(uint8_t *bytes, size_t count, uint8_t **packed, size_t *packed_count) {
     z_stream z = { 0 };
     *packed = NULL;

@@ -1,4 +1,4 @@
-/* Where in a picture of a detector which panel tells the resolution. */
+/* Parts of a picture of a detector, each with the resolution of one panel. */
 #include "fit/report/resolution_parts.h"
 
 #include "base/context_internal.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A ring moves by half of this part of its radius where panels count as one plane, and by less than a
+/* Panels are one plane if a ring moves by less than half of this fraction of its radius, and by less than a
  * thousandth of the picture near its middle. */
 static const double ALIKE = 1e-3, ALIKE_OF_FINEST = 1e-5;
 
@@ -16,7 +16,7 @@ static double square_at(const db_fit_geometry *geometry, size_t panel, const dou
     return isfinite(d) && d > 0 ? 1 / (d * d) : 0;
 }
 
-/* Do the corners of all panels have the resolution that the first one's plane says for their places? */
+/* Do the corners of all panels have the resolution that the first panel's plane has there? */
 static int is_one_plane(const db_fit_geometry *geometry, const db_panel_layout *layout) {
     const double finest = db_fit_geometry_finest(geometry);
     for (size_t p = 1; p < layout->count; p++)
@@ -84,9 +84,9 @@ double db_resolution_part_square(const db_fit_geometry *geometry, const db_panel
     return square_at(geometry, part->panel, pixel);
 }
 
-/* Panels and resolution, for the scripts of pages. */
+/* Panels and resolution for the scripts of pages. */
 
-/* Steps of the grid on which the script finds resolution, and of those of many panels. */
+/* Steps of the grid on which the script interpolates resolution; for many panels; and their number. */
 enum { GRID = 32, SMALL_GRID = 6, MANY = 16 };
 
 json_t *db_page_panels(db_document *d, const db_panel_layout *layout) {

@@ -18,8 +18,8 @@ typedef struct db_resolution_parts {
     db_resolution_part *part; /* owned */
 } db_resolution_parts;
 
-/* The whole of a rectangle of the picture (first pixel, width, height) where all panels lie in one plane,
- * else each of the panels. */
+/* Makes parts: a rectangle of the picture (first pixel, width, height), if all panels are in one plane, else each
+ * panel. */
 db_status db_resolution_parts_make(db_context *context, const db_fit_geometry *geometry,
                                    const db_panel_layout *layout, const double rectangle[4],
                                    db_resolution_parts *parts);
@@ -33,13 +33,13 @@ void db_resolution_part_within(const db_resolution_part *part, const double poin
 double db_resolution_part_square(const db_fit_geometry *geometry, const db_panel_layout *layout,
                                  const db_resolution_part *part, const double within[2]);
 
-/* What the scripts of pages have to know of panels and resolution. */
+/* Facts about panels and resolution for the scripts of pages. */
 
-/* Of each panel: corner, steps of a pixel fast and slow, pixels fast and slow. */
+/* For each panel: corner, steps of a pixel fast and slow, pixels fast and slow. */
 json_t *db_page_panels(db_document *d, const db_panel_layout *layout);
 
-/* Adds 1/d^2 on grids, to be interpolated: over the picture, or a part of it (first pixel, width, height;
- * NULL: all), where all panels lie in one plane; else over each panel. */
+/* Adds 1/d^2 on grids for interpolation: over the picture, or a part of it (first pixel, width, height; NULL:
+ * all), if all panels are in one plane; else over each panel. */
 db_status db_page_add_resolution(db_context *context, const db_experiment *experiment,
                                  const db_panel_layout *layout, const double part[4],
                                  db_document *d);

@@ -145,7 +145,7 @@ json_t *db_make_settings(db_document *d, const void *of) {
     return db_json_object(d, &db_settings_fields, of);
 }
 
-/* An estimate, beside what was asked for. */
+/* An estimate, and its parameter in the settings. */
 typedef struct parameter {
     db_fit_estimate found;
     const char *meaning;
@@ -213,7 +213,7 @@ json_t *db_make_parameters(db_document *d, const void *of) {
     return array;
 }
 
-/* Those of shared parameters, of a list for all. */
+/* Values of shared parameters, from a list for all. */
 static json_t *of_shared(db_document *d, const double *values) {
     json_t *const array = json_array();
     for (size_t i = 0; i < d->estimates->count; i++)

@@ -1,16 +1,16 @@
-/* Fields that the results of one image and of many shots have in common, in PREFIX.json. */
+/* Fields of PREFIX.json that one image and many shots share. */
 #ifndef DB_FIT_REPORT_RESULT_FIELDS_H
 #define DB_FIT_REPORT_RESULT_FIELDS_H
 
 #include "fit/report/json_document.h"
 
-/* Grows when a reader of an older file would be misled. */
+/* Version of the schema. It grows when a reader of an older version would misread a file. */
 enum { DB_RESULT_SCHEMA = 2 };
 
 extern const db_json_table db_provenance_fields, db_settings_fields, db_parameter_fields,
     db_direction_fields, db_history_fields, db_found_cell_fields, db_result_fields;
 
-/* What goes with them, from the document's configuration and estimates; of is not looked at. */
+/* Values from the document's configuration and estimates; `of` is not used. */
 json_t *db_make_schema(db_document *d, const void *of);
 json_t *db_make_provenance(db_document *d, const void *of);
 json_t *db_make_settings(db_document *d, const void *of);

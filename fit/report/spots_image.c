@@ -1,4 +1,4 @@
-/* Images of a refined model: its spots alone, and its background. */
+/* Images of a refined model: only its spots, and its background. */
 #include <dualbragg/expert/image_arrays.h>
 #include <dualbragg/fit.h>
 
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The smallest box around the intensities. */
+/* The smallest box of indices around the intensities. */
 static db_status box_of(db_context *context, const db_fit_result *result,
                         db_structure_factors *list) {
     double entries = 1;

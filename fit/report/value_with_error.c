@@ -1,4 +1,4 @@
-/* Formats a value with as many decimals as its error is worth: 2 to 19 in the last digit. */
+/* Formats a value with the decimals that its error allows: 2 to 19 in the last digit. */
 #include "fit/report/value_with_error.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ const char *db_value_with_error(char text[DB_VALUE_TEXT_SIZE], double value, dou
         snprintf(text, DB_VALUE_TEXT_SIZE, isinf(error) ? "%.7g(?)" : "%.7g", value);
         return text;
     }
-    /* decimals such that the error, counted in the last digit, lies in 2..19 */
+    /* decimals for an error of 2 to 19 in the last digit */
     int decimals = (int)ceil(-log10(error / 2));
     double digits = round(error * pow(10, decimals));
     if (digits < 2) digits = round(error * pow(10, ++decimals));

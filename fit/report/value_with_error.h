@@ -6,9 +6,9 @@
 
 enum { DB_VALUE_TEXT_SIZE = 64 };
 
-/* The error is given in units of the last digit, with two digits up to 19 and one above. An
- * infinite one, of a value that the data do not determine, is written (?); any other that is no
- * positive number is left out. The value has seven significant digits then. Returns text. */
+/* Text with the error in units of the last digit, two digits up to 19 and one above. An infinite error, of a value
+ * that the data do not determine, is (?); another error that is not positive is left out, and the value has seven
+ * significant digits. Returns text. */
 const char *db_value_with_error(char text[DB_VALUE_TEXT_SIZE], double value, double error);
 
 #endif

@@ -10,7 +10,7 @@
 
 static const double MOST_PIXELS = 24e6; /* of the page; larger images are reduced */
 
-/* What is drawn, for print_data. */
+/* Parts of the page, for print_data. */
 typedef struct drawn {
     const db_view *view;
     const db_view_options *options;
@@ -51,7 +51,7 @@ static json_t *predicted_spots(const db_view *view, db_document *d) {
     return list;
 }
 
-/* What stands below the title. */
+/* Facts below the title. */
 static json_t *facts(const db_view *view, db_document *d) {
     const db_measured_image *const image = view->image;
     json_t *const list = json_array();

@@ -23,7 +23,7 @@ static float kind_of(uint8_t mask, float value) {
     return isfinite(value) ? DB_VIEW_TRUSTED : DB_VIEW_BAD;
 }
 
-/* Values and kinds of all panels, where they lie. */
+/* Values and kinds of all panels at their places. */
 typedef struct pictures {
     int fast, slow;
     float *value, *kind; /* NAN: no panel */

@@ -1,5 +1,4 @@
-/* A view as PNG: the image in colours, rings of resolution, observed and predicted spots, and what the
- * colours mean. */
+/* A view as PNG: the image in colours, rings of resolution, observed and predicted spots, and a legend. */
 #include "fit/report/view.h"
 
 #include "base/context_internal.h"
@@ -18,7 +17,7 @@ enum {
     MARGIN = 8,
     LINE = 2 * DB_LETTER_HEIGHT + 10, /* height of a line of text */
     RAMP_WIDTH = 200,
-    SPACE = 45, /* pixels between two rings, at least */
+    SPACE = 45, /* least distance between two rings, pixels */
     MOST_PIXELS = 100000000
 };
 static const uint8_t black[3] = { 20, 20, 20 },
@@ -87,7 +86,7 @@ static void paint_values(canvas *c, const db_view_pixels *p, const scale *s) {
         }
 }
 
-/* 1/d^2 of each pixel of the canvas, and the part of the picture that tells it; -1: none. */
+/* 1/d^2 of each pixel of the canvas, and its part of the picture; -1: none. */
 typedef struct resolution_map {
     float *square;
     int *owner;
@@ -139,7 +138,7 @@ static db_status fill_map(db_context *context, const db_view *view, const db_vie
     return status;
 }
 
-/* Is a pixel on the other side of the ring than its neighbour of the same part? */
+/* Is a pixel on the other side of the ring from its neighbour of the same part? */
 static int crosses(const resolution_map *map, size_t i, size_t next, double level) {
     return map->owner[i] == map->owner[next] &&
            ((double)map->square[i] < level) != ((double)map->square[next] < level);
@@ -167,7 +166,7 @@ static void draw_ring(canvas *c, const db_view_pixels *p, const resolution_map *
     draw_words(c, colour, top[0] + 4, top[1] + 4, words);
 }
 
-/* Round resolutions that are far enough from one another in the picture. */
+/* Chooses round resolutions that are far enough from each other in the picture. */
 static int choose_rings(const db_view_pixels *p, const float *squares,
                         double ring[DB_VIEW_MOST_RINGS]) {
     static const double round[] = { 50,  30, 20,  15,  10,  8,   7,   6,   5,   4, 3.5, 3,   2.5,
@@ -230,7 +229,7 @@ static void draw_square(canvas *c, const uint8_t colour[3], double x, double y, 
         }
 }
 
-/* A place of a panel on the canvas; 0: it is beside the image's part. */
+/* Place of a panel's point on the canvas; 0: outside the part of the image. */
 static int place_on_canvas(const db_view *view, const db_view_pixels *p, size_t panel,
                            const double at[2], double point[2]) {
     db_panel_layout_point(&view->layout, panel, at[0], at[1], point);
@@ -255,8 +254,7 @@ static void draw_spots(canvas *c, const db_view *view, const db_view_options *op
     }
 }
 
-/* Below the image: the colours and their counts, and what the marks are. Returns where the longer line
- * ends. */
+/* Draws the legend below the image: colours with their counts, and marks. Returns the end of the longer line. */
 static int draw_legend(canvas *c, const db_view *view, const db_view_pixels *p, const scale *s) {
     char words[48];
     int y = p->slow + MARGIN;
@@ -293,7 +291,7 @@ static int draw_legend(canvas *c, const db_view *view, const db_view_pixels *p, 
 static db_status draw_view(db_context *context, const char *path, const db_view *view,
                            const db_view_options *options, const db_view_pixels *p) {
     scale s;
-    canvas c = { .width = 0 }; /* at first none of it is there: to measure the text */
+    canvas c = { .width = 0 }; /* nothing is drawn yet: only measures the text */
     DB_TRY(make_scale(context, options, p, &s));
     const int needed = draw_legend(&c, view, p, &s) + MARGIN;
     c.width = p->fast > needed ? p->fast : needed;

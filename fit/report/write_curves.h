@@ -6,10 +6,10 @@
 
 extern const db_json_table db_curve_fields;
 
-/* A list of the document's curves; of is not looked at. */
+/* A list of the document's curves; `of` is not used. */
 json_t *db_make_curves(db_document *d, const void *of);
 
-/* Kind number `kind` as a file that db_read_site_curve reads, with errors behind. */
+/* Writes kind number `kind` as a file for db_read_site_curve, with errors as further columns. */
 db_status db_write_found_curve(db_context *context, const char *path, const db_fit_config *config,
                                const db_fit_estimates *estimates, size_t kind);
 

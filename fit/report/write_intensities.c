@@ -74,7 +74,7 @@ enum {
     INTEGRATED = 1 << 9
 };
 
-/* The scattered wave's vector, as DIALS has it: in its frame, of length 1/wavelength. */
+/* The vector of the scattered wave for DIALS: in its frame, with length 1/wavelength. */
 static void scattered_wave(const db_experiment *experiment, const db_fit_reflection *i,
                            double s1[3]) {
     double frame[3][3];
@@ -88,7 +88,7 @@ static void scattered_wave(const db_experiment *experiment, const db_fit_reflect
         s1[k] = (frame[k][0] * at[0] + frame[k][1] * at[1] + frame[k][2] * at[2]) / length;
 }
 
-/* The image as its list has it: image `number` of a scan that turns from `start` by `width` (degree). */
+/* An image in its list: image `number` of a scan that begins at `start` with steps of `width` (degree). */
 typedef struct frame {
     int number;
     double start, width;
@@ -103,7 +103,7 @@ static void place_in_mm(const db_experiment *experiment, const frame *f, size_t 
     mm[2] = (f->start + 0.5 * f->width) * degree;
 }
 
-/* Of the centroid; the angle is anywhere within the image's. */
+/* Takes the centroid; the angle may be anywhere in the image's range. */
 static void take_observed(const db_experiment *experiment, const frame *f,
                           const db_fit_reflection *i, row *w) {
     const db_panel *const panel = &experiment->detector.panels[i->region.panel];
@@ -120,7 +120,7 @@ static void take_observed(const db_experiment *experiment, const frame *f,
     w->flags |= OBSERVED | INDEXED;
 }
 
-/* Does the node enter the Ewald sphere, by DIALS' rule: does it come towards the beam's side? */
+/* Does the node enter the Ewald sphere, by DIALS' rule: does it move towards the beam's side? */
 static uint8_t enters(const db_experiment *experiment, const double s1[3]) {
     double turned[3][3], axis[3], beam[3], s0[3], cross[3];
     db_dials_frame(experiment, turned);
@@ -193,7 +193,7 @@ static const struct {
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-/* Rows become columns, one after the other in `bytes`. */
+/* Turns rows into columns, one after the other in `bytes`. */
 static void transpose(size_t rows, row (*row_at)(const void *of, size_t n), const void *of,
                       unsigned char *bytes, db_table_column table[COLUMNS]) {
     unsigned char *bytes_of[COLUMNS];
@@ -244,7 +244,7 @@ static frame frame_of(const db_experiment *experiment, int number) {
     return (frame){ number, width < 0 ? -g->phi : g->phi, fabs(width) }; /* as in the list */
 }
 
-/* Is the table that the configuration names for its reflections, spots or boxes an HDF5 file? */
+/* Does the configuration name an HDF5 table for its reflections, spots or boxes? */
 static int names_hdf5(const db_fit_config *config) {
     const char *const lists[] = { config->reflection_file, config->spot_file, config->box_file };
     static const unsigned char signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
@@ -309,7 +309,7 @@ db_status db_fit_shots_write_passages(db_context *context, const char *path,
     return db_text_stream_write(context, &text, DB_OK, path);
 }
 
-/* Where the experiment list of all has a shot. */
+/* Place of a shot in the experiment list of all. */
 typedef struct listed_shot {
     int experiment, imageset, number;
 } listed_shot;
@@ -319,7 +319,7 @@ typedef struct series_rows {
     listed_shot *shot; /* [shot_count]; of those in use */
 } series_rows;
 
-/* The frame of a place along the series: those in use are at both ends of it. */
+/* Shot at a place along the series; shots in use are at both ends of it. */
 static size_t shot_at(const db_fit_passage *p) {
     const size_t at = (size_t)fmax(0, p->position[2]);
     return at < p->first ? p->first : at > p->last ? p->last : at;
@@ -333,7 +333,7 @@ static double spacing_of(const db_crystal *crystal, const int hkl[3]) {
     return 1 / db_length(q);
 }
 
-/* As if one image had all of it. */
+/* A passage as if one image had recorded all of it. */
 static db_fit_reflection as_reflection(const db_fit_passage *p, const db_experiment *experiment) {
     db_fit_reflection i = { .d_spacing = spacing_of(&experiment->crystal, p->hkl),
                             .counts = p->model,
@@ -369,7 +369,7 @@ static row row_of_series(const void *of, size_t n) {
     const frame f = frame_of(experiment, listed->number);
     const db_fit_reflection i = as_reflection(p, experiment);
     row w = row_of(experiment, &f, &i);
-    const double first = listed->number - 1 - (double)k, /* of the list's counting of frames */
+    const double first = listed->number - 1 - (double)k, /* in the frames of the list */
         turn = f.width * degree, start = f.start * degree - turn * (double)k;
     w.experiment = listed->experiment;
     w.imageset = listed->imageset;
@@ -387,7 +387,7 @@ static row row_of_series(const void *of, size_t n) {
     return w;
 }
 
-/* The shots in use stand in the list in their order, a scan's frames as one experiment. */
+/* Finds the places of shots: those in use are in the list in their order, with frames of a scan as one experiment. */
 static db_status place_shots(const db_json *list, series_rows *series,
                              db_table_identifier *identifiers, size_t *count) {
     const db_json experiments = db_json_member(list, "experiment"),

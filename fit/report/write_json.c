@@ -1,4 +1,4 @@
-/* What PREFIX.json has of one image alone: its fields, each with what it means. */
+/* Fields of PREFIX.json for a single image, each with its meaning. */
 #include "base/context_internal.h"
 #include "fit/report/result_fields.h"
 #include "fit/verdict/verdict_tests.h"

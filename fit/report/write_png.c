@@ -15,22 +15,22 @@
 #include <string.h>
 
 enum {
-    LONGEST_SIDE = 860, /* pixels: of each of the two */
+    LONGEST_SIDE = 860, /* pixels of each image */
     SEAM = 8,           /* between them */
-    LETTER = 2,         /* pixels of the picture that a dot of a letter is wide */
+    LETTER = 2,         /* pixels per dot of a letter */
     ADVANCE = DB_LETTER_ADVANCE,
-    STRIP = 28,   /* above and below: names and scale */
-    TEXT_TOP = 7, /* of a strip, to its text */
+    STRIP = 28,   /* above and below, for names and scale */
+    TEXT_TOP = 7, /* from the top of a strip to its text */
     RAMP_WIDTH = 256,
     RAMP_HEIGHT = 14
 };
 
-/* Each pixel of a picture stands for a bin of bin x bin pixels of the image. */
+/* Pictures whose pixels are bins of bin x bin pixels of the image. */
 typedef struct pictures {
     int fast, slow, bin;
     float *measured;  /* maximum of the bin, so that spots survive; NAN: none has a value */
     float *model;     /* maximum of the model in the bin */
-    double low, high; /* ends of a grey scale that suits both */
+    double low, high; /* ends of a grey scale for both */
 } pictures;
 
 static void reduce_bin(const db_pixel_frames *in, int fast, int slow, const pictures *out) {
@@ -65,7 +65,7 @@ static db_status make_pictures(db_context *context, const db_pixel_frames *pixel
     return db_grey_ends(context, p->measured, count, &p->low, &p->high);
 }
 
-/* What is drawn on: values that the grey scale shows; low is white, high is black. */
+/* A canvas of values for the grey scale; low is white, high is black. */
 typedef struct canvas {
     float *value;
     int width, height;
@@ -82,13 +82,13 @@ static void ink_black(void *on, int x, int y) {
     dot_grey(c, x, y, c->high);
 }
 
-/* Returns where the text ends. */
+/* Draws a text; returns its end. */
 static int draw_text(const canvas *c, int x, int y, const char *text) {
     canvas on = *c;
     return db_letters_draw(text, x, y, LETTER, ink_black, &on);
 }
 
-/* The greys from low to high, with the counts that they stand for. */
+/* Draws the greys from low to high, with their counts. */
 static void draw_scale(const canvas *c, int x, int y) {
     char text[32];
     snprintf(text, sizeof text, "%.4g", c->low);
