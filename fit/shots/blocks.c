@@ -13,7 +13,7 @@
 
 _Static_assert(sizeof((db_block_head *)NULL)->digest >= DB_MD5_TEXT_SIZE, "a digest has room");
 
-/* Room for further bytes. */
+/* Makes room for further bytes. */
 static int grow(db_pieces *p, size_t bytes) {
     if (p->room - p->count >= bytes) return 1;
     const size_t room = 2 * p->room + bytes;
@@ -43,7 +43,7 @@ void db_block_begin(db_pieces *block) {
     db_pieces_move(block, &none, sizeof none);
 }
 
-/* The digest of head and bytes. */
+/* Digest of head and bytes. */
 static void digest_of_block(const char *block, size_t size, char text[32]) {
     memset(text, 0, 32);
     db_md5_base64(block, size, text);

@@ -1,4 +1,4 @@
-/* The state of a refinement in files: what is common to all shots, and which files have the shots. */
+/* State of a refinement in files: everything common to all shots, and names of the files with shots. */
 #include "fit/shots/checkpoint.h"
 
 #include "base/atomic_file.h"
@@ -19,13 +19,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The blocks of the file, in this order; then that of a stage, by its own name. Another number: another format. */
+/* Blocks of the file, in this order; then the block of a stage, by its own name. Another number: another format. */
 static const char of_head[] = "checkpoint 6", of_configuration[] = "configuration",
                   of_state[] = "state";
 static const db_block_head of_no_shot = { .shot = -1 };
 enum { BLOCKS = 4, MOST_GENERATIONS = 1 << 30, FORMAT_AT = sizeof of_head - 2 };
 
-/* What identifies the refinement that a file belongs to, beside its configuration. */
+/* Identity of the refinement of a file, beside its configuration. */
 typedef struct head {
     char version[40];
     uint64_t shots, parameters, stages;
@@ -45,7 +45,7 @@ static head head_of(const db_shots *all) {
     return h;
 }
 
-/* Files that were begun together; by their name in the folder of the file. */
+/* Moves a set of files that were begun together; by their name in the folder of the file. */
 static void move_set(db_part_set *set, db_pieces *p) {
     db_part_set own = { .generation = set->generation, .count = set->count, .whole = set->whole };
     snprintf(own.of, sizeof own.of, "%s", db_file_name(set->of));
@@ -71,7 +71,7 @@ static db_status move_sets(db_shots *all, const char *path, db_pieces *p) {
     return DB_OK;
 }
 
-/* An entry of the history; without the pointer to its values, which follow. */
+/* Moves an entry of the history; without the pointer to its values, which follow. */
 static void move_entry(const db_shots *all, db_fit_history *entry, db_pieces *p) {
     db_pieces_move(p, &entry->stage, sizeof entry->stage);
     db_pieces_move(p, &entry->evaluation, sizeof entry->evaluation);
@@ -94,7 +94,7 @@ static db_status move_history(db_shots *all, size_t count, db_pieces *p) {
     return DB_OK;
 }
 
-/* *stage: 1 + that in which the run is interrupted; 0: none. */
+/* *stage: 1 + the interrupted stage; 0: none. */
 static db_status move_state(db_shots *all, const char *path, double *common, size_t history,
                             int *stage, db_pieces *p) {
     db_pieces_move(p, common, all->parameters * sizeof *common);
@@ -126,7 +126,7 @@ db_status db_checkpoint_move_log(db_shots *all, int stage, size_t unknowns, db_s
     return DB_OK;
 }
 
-/* What tells this refinement from others: two blocks. */
+/* Writes the identity of this refinement: two blocks. */
 static void compose_identity(const db_shots *all, db_pieces block[2]) {
     head own = head_of(all);
     db_block_begin(&block[0]);
@@ -167,7 +167,7 @@ static db_status write_state(db_shots *all, const db_stage_state *state) {
     return status;
 }
 
-/* The text that tells this refinement from others. */
+/* Makes the text that identifies this refinement. */
 static db_status identify_run(db_shots *all) {
     db_fit_config *const config = malloc(sizeof *config);
     if (!config) return db_fail_memory(all->context, "the configuration of the shots");
@@ -181,7 +181,7 @@ static db_status identify_run(db_shots *all) {
     return status;
 }
 
-/* The digest by which parts know their run, whichever task of an array it is. */
+/* Makes the digest of the run in its parts, the same for all tasks of an array. */
 static db_status digest_run(db_shots *all) {
     db_pieces both = { .bytes = NULL };
     head own = head_of(all);
@@ -213,7 +213,7 @@ void db_checkpoint_destroy(db_shots *all) {
     all->checkpoint = NULL;
 }
 
-/* Rank 0 names the parts in the file of all, once each process has its own. */
+/* When each process has its own parts, rank 0 names all of them in the common file. */
 static db_status agree_and_write(db_shots *all, db_status own, const db_stage_state *state) {
     db_status status = db_team_common_status(&all->team, all->context, own);
     if (status == DB_OK && all->team.rank == 0) status = write_state(all, state);
@@ -225,7 +225,7 @@ db_status db_checkpoint_begin(db_shots *all) {
     return agree_and_write(all, db_parts_begin(all, 0, NULL), NULL);
 }
 
-/* What has been written before is removed when all shots have been written anew. */
+/* Removes earlier files when all shots have been written again. */
 db_status db_checkpoint_keep(db_shots *all, const db_stage_state *state) {
     db_checkpoint *const c = all->checkpoint;
     if (!c) return DB_OK;
@@ -258,13 +258,13 @@ db_status db_checkpoint_take_up(db_shots *all, const db_stage_state *state) {
     for (size_t i = 0; i < all->count && status == DB_OK; i++)
         if (all->summary[i].used && db_shots_own(all, i))
             status = db_parts_take_state(all, i, state);
-    all->checkpoint->stage = 0; /* from now on it is the stage that knows */
+    all->checkpoint->stage = 0; /* from now on the stage has this state */
     free(all->checkpoint->state);
     all->checkpoint->state = NULL;
     return db_workers_common_status(all, status);
 }
 
-/* A file that is read block by block. */
+/* A file being read block by block. */
 typedef struct reading {
     db_shots *all;
     const char *path;
@@ -338,7 +338,7 @@ static db_status check_head(reading *r, head *found) {
                : db_block_is_damaged(all->context, r->path);
 }
 
-/* Keeps what the interrupted stage knew until it begins. */
+/* Keeps the state of the interrupted stage until it begins. */
 static db_status keep_stage(const reading *r, int stage) {
     db_shots *const all = r->all;
     const char *const block = r->content.bytes + r->at;
@@ -357,7 +357,7 @@ static db_status keep_stage(const reading *r, int stage) {
     return DB_OK;
 }
 
-/* A task of an array began with what all shots share. */
+/* Checks that a task of an array began with the common values of all shots. */
 static db_status check_common(const reading *r, int task, const double *found) {
     const db_shots *const all = r->all;
     char name[DB_FIT_NAME_SIZE];
@@ -373,7 +373,7 @@ static db_status check_common(const reading *r, int task, const double *found) {
     return DB_OK;
 }
 
-/* The state of this run, or what a task of an array has left. */
+/* Reads the state of this run, or of a task of an array. */
 static db_status read_state(reading *r, int task) {
     db_shots *const all = r->all;
     const db_fit_shots_options *const o = all->options;

@@ -1,4 +1,4 @@
-/* Files of shots: a block for each, as it is done. A later block of a shot replaces an earlier one. */
+/* Files of shots: a block for each finished shot. A later block of a shot replaces an earlier one. */
 #define _XOPEN_SOURCE 700
 #include "fit/shots/checkpoint_parts.h"
 
@@ -29,7 +29,7 @@ void db_parts_close(db_checkpoint *c) {
     c->file = -1;
 }
 
-/* Appends bytes to this process' part, whole or not at all. */
+/* Appends bytes to this process' part, all or none. */
 static db_status append(const db_shots *all, db_context *context, const char *bytes, size_t size) {
     db_checkpoint *const c = all->checkpoint;
     long long at = c->end;
@@ -53,7 +53,7 @@ static db_status append(const db_shots *all, db_context *context, const char *by
     return db_fail(context, DB_ERROR_FILE, "%s: cannot be written: %s", path, strerror(error));
 }
 
-/* Appends a block, of which it lets go. */
+/* Appends a block and frees it. */
 static db_status append_block(const db_shots *all, db_context *context, db_pieces *block,
                               const char *name, db_block_head of) {
     db_status status = DB_OK;
@@ -143,7 +143,7 @@ void db_parts_remove(const db_shots *all, const db_part_set *set, size_t sets) {
     }
 }
 
-/* Is it NAME.GENERATION.PART? */
+/* Is the name NAME.GENERATION.PART? */
 static int is_part(const char *file, const char *name) {
     const size_t length = strlen(name);
     if (strncmp(file, name, length) != 0) return 0;
@@ -180,7 +180,7 @@ db_status db_parts_add(db_shots *all, const char *beside, const db_part_set *nam
     return DB_OK;
 }
 
-/* A block of a part, of which the caller frees the bytes. */
+/* Loads a block of a part; the caller frees the bytes. */
 static db_status load(db_context *context, const char *path, long long at, size_t size,
                       const char *name, db_pieces *pieces) {
     char *bytes;
@@ -202,7 +202,7 @@ static db_status check_run(const db_shots *all, const char *path, size_t size) {
                          "%s: is of another refinement than the checkpoint that names it", path);
 }
 
-/* Notes where a shot is. */
+/* Notes the place of a shot's block. */
 static db_status index_block(const db_shots *all, const char *path, const db_block_head *head,
                              db_record_place place) {
     if (place.at == 0) return check_run(all, path, place.bytes);
@@ -215,7 +215,7 @@ static db_status index_block(const db_shots *all, const char *path, const db_blo
     return DB_OK;
 }
 
-/* A last block without its end was being written when the run was cut off. */
+/* A last block without its end was being written when the run was interrupted. */
 static db_status index_blocks(const db_shots *all, const char *path, int file, int whole,
                               db_record_place place) {
     struct stat about;
@@ -295,7 +295,7 @@ int db_checkpoint_stage(const db_shots *all, size_t shot, int *used) {
     return at ? at->stage : 0;
 }
 
-/* Numbers and texts of a record are what they may be. */
+/* Are numbers and texts of a record in range? */
 static int is_sound(const db_shots *all, const db_shot_summary *s) {
     const db_fit_shot_identity *const i = &s->identity;
     const int stages = (int)all->settings.stage_count;
@@ -305,7 +305,7 @@ static int is_sound(const db_shots *all, const db_shot_summary *s) {
            memchr(i->configuration, 0, sizeof i->configuration);
 }
 
-/* The block of a shot, behind its record, which becomes what is known of it. The caller frees the bytes. */
+/* Opens the block of a shot, and takes its record. The caller frees the bytes. */
 static db_status open_shot(db_shots *all, db_context *context, size_t shot, db_pieces *pieces,
                            char path[DB_PART_PATH_SIZE]) {
     const db_record_place *const at = place_of(all, shot);

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The model; then, of the products of half the gradients, the lower triangles: of shots, of their
- * blocks, of regions of their detectors. */
+/* The normal matrix; then lower triangles of the products of half the gradients: of shots, of their blocks, of
+ * regions of their detectors. */
 enum { SUMS = 4 };
 
-/* What is counted beside them: blocks, chi2, degrees of freedom. */
+/* Counts beside the sums: blocks, chi2, degrees of freedom. */
 enum { BLOCKS, CHI2, DEGREES, COUNTS };
 
 typedef struct conclusion {
@@ -28,12 +28,12 @@ typedef struct conclusion {
     const db_joint_links *links;
     db_schur_order order;
     double *sums;       /* over all shots: [SUMS][db_schur_sums_size], then COUNTS */
-    size_t sums_size;   /* of one of them */
-    size_t *index;      /* [unknowns] among the settings' parameters */
+    size_t sums_size;   /* doubles of one of them */
+    size_t *index;      /* [unknowns] numbers among the settings' parameters */
     double *covariance; /* [unknowns][unknowns], as quoted */
 } conclusion;
 
-/* The starting model on the same pixels. */
+/* Statistics of the starting model on the same pixels. */
 static db_status measure_start(const db_shots *all, db_context *context, size_t shot,
                                const db_open_shot *open) {
     db_objective before;
@@ -55,7 +55,7 @@ static void store_local(const conclusion *c, size_t shot, const db_covariance *e
             fmax(estimate->error[i] * misfit, estimate->robust[i]);
 }
 
-/* Errors of local quantities at fixed shared ones. regions: their scatter, by all variables; NULL: none. */
+/* Errors of local quantities at fixed shared ones. regions: scatter of regions, by all variables; NULL: none. */
 static db_status estimate_local(const conclusion *c, db_context *context, size_t shot,
                                 const db_open_shot *open, const double *regions) {
     const size_t m = c->order.local, *const local = c->order.variable + c->order.shared;
@@ -70,8 +70,8 @@ static db_status estimate_local(const conclusion *c, db_context *context, size_t
     return status;
 }
 
-/* Adds products of gradients (`of`, by the variables) of parts of a shot by the shared quantities,
- * with its local quantities free: T of T' with T = (1, dependence of the local quantities). */
+/* Adds products of gradients of parts of a shot (`of`, by the variables) by the shared quantities, with its local
+ * quantities free: T of T' with T = (1, dependence of the local quantities). */
 static db_status add_pulls_of_parts(const conclusion *c, db_context *context, size_t shot,
                                     const double *of, double *scatter) {
     const size_t s = c->order.shared, m = c->order.local, n = s + m;
@@ -97,7 +97,7 @@ static db_status add_pulls_of_parts(const conclusion *c, db_context *context, si
     return DB_OK;
 }
 
-/* The shot's contribution to its linked quantities, and the square of its gradient: to sums of 0. */
+/* Adds a shot's contribution to its linked quantities, and the square of its gradient, to sums of 0. */
 static void add_pull(const conclusion *c, size_t shot, db_open_shot *open, double *sums,
                      double *scatter) {
     const size_t s = c->order.shared;
@@ -108,7 +108,7 @@ static void add_pull(const conclusion *c, size_t shot, db_open_shot *open, doubl
         for (size_t k = 0; k <= i; k++) scatter[at++] = 0.25 * sums[1 + i] * sums[1 + k];
 }
 
-/* What a shot says of the unknowns, and what single parts of it do. */
+/* Adds a shot's sums by the unknowns, and sums of its parts. */
 static db_status add_sums(const conclusion *c, db_context *context, size_t shot, db_open_shot *open,
                           const double *regions, double *sums) {
     const size_t size = db_schur_sums_size(c->order.shared);
@@ -124,17 +124,16 @@ static db_status add_sums(const conclusion *c, db_context *context, size_t shot,
     return status;
 }
 
-/* What a shot says of the shared quantities, and what single parts of it do; errors of its local
- * quantities. */
+/* Adds a shot's sums by the shared quantities, and sums of its parts; estimates errors of its local quantities. */
 static db_status conclude_errors(const conclusion *c, db_context *context, size_t shot,
                                  db_open_shot *open, double *sums) {
     const db_objective *const o = &open->objective;
     const size_t n = o->variables.count;
-    if (c->all->series) { /* frames say it together */
+    if (c->all->series) { /* frames are summed together */
         DB_TRY(db_series_note_light(c->all, context, shot, open));
         return db_series_note(c->all, context, shot, open);
     }
-    int made = 0; /* too few blocks make no regions */
+    int made = 0; /* too few blocks for regions */
     double *const regions = malloc((n * n + 1) * sizeof *regions);
     db_status status = regions ? db_objective_region_scatter(o, regions, &made)
                                : db_fail_memory(context, "the errors of a shot");
@@ -176,7 +175,7 @@ static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, 
     return status;
 }
 
-/* The covariance of a shot's linked quantities, [order.shared][order.shared], by that of the unknowns. */
+/* Covariance of a shot's linked quantities, [order.shared][order.shared], from the covariance of the unknowns. */
 static void link_covariance(const conclusion *c, size_t shot, double *own) {
     const size_t s = c->order.shared, n = c->links->unknowns;
     db_joint_link a[2], b[2];
@@ -189,7 +188,7 @@ static void link_covariance(const conclusion *c, size_t shot, double *own) {
                         a[p].weight * b[q].weight * c->covariance[a[p].unknown * n + b[q].unknown];
 }
 
-/* Adds the errors of the unknowns to those of the local quantities, which depend on them, and tells those of
+/* Adds errors of the unknowns to those of the local quantities, which depend on them, and stores errors of
  * quantities that are sums of unknowns. */
 static db_status widen_local(db_shots *all, db_context *context, size_t shot, void *user,
                              double *nothing) {
@@ -221,7 +220,7 @@ static db_status widen_local(db_shots *all, db_context *context, size_t shot, vo
     return DB_OK;
 }
 
-/* Everything that is refined: unknowns, and the local quantities of all shots. */
+/* Number of all refined quantities: unknowns, and the local quantities of all shots. */
 static size_t quantity_count(const conclusion *c) {
     return c->links->unknowns + c->all->used * c->order.local;
 }
@@ -230,7 +229,7 @@ static double counted(const conclusion *c, int what) {
     return c->sums[SUMS * c->sums_size + (size_t)what];
 }
 
-/* Correlations and directions of what all shots share, with the other unknowns free. */
+/* Correlations and directions of the quantities that all shots share, with the other unknowns free. */
 static db_status describe_shared(const conclusion *c, const double *normal, const int *used,
                                  double misfit, db_fit_shots_result *result) {
     const size_t n = c->links->unknowns, s = c->links->shared;
@@ -309,7 +308,7 @@ static db_status describe_unknowns(const conclusion *c, db_fit_shots_result *res
     return status;
 }
 
-/* Passes over the shots, whose sums are those of the conclusion. */
+/* Passes over the shots and sums for the conclusion. */
 static db_status sum_up(conclusion *c) {
     db_shots *const all = c->all;
     double *const pulls[2] = { c->sums + c->sums_size, c->sums + 2 * c->sums_size };

@@ -10,13 +10,13 @@ typedef struct db_joint_minimum {
     int stage;
     const db_joint_links *links;
     const db_unknowns *unknowns;
-    const double *at;    /* their values */
+    const double *at;    /* values of the unknowns */
     const int *at_bound; /* [unknowns] */
-    int stays;           /* 1: of other data; shots stay at their best points */
+    int stays;           /* 1: other data were compared; shots stay at their best points */
 } db_joint_minimum;
 
-/* Estimates errors of shared and local quantities and statistics of the shots. Their models stand
- * where the stage began, and their best points at its minimum. */
+/* Estimates errors of shared and local quantities and statistics of the shots. Their models are at the start of
+ * the stage, their best points at its minimum. */
 db_status db_joint_conclude(db_shots *all, const db_joint_minimum *at, db_fit_shots_result *result);
 
 #endif

@@ -1,5 +1,4 @@
-/* Stages of a refinement of many shots: the usual ones, which of them are joint, and their
- * order. */
+/* Stages of a refinement of many shots: default stages, joint ones, and their order. */
 #include "fit/shots/joint_stages.h"
 
 #include "base/context_internal.h"
@@ -15,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A parameter that follows another is shared if that one is. */
+/* Is a parameter shared? One that follows another is shared if that one is. */
 static int is_shared(const db_fit_settings *settings, const db_fit_parameter *p) {
     for (size_t l = 0; l < settings->parameter_count && db_fit_parameter_is_tied(p); l++)
         if (db_fit_quantity_of(&settings->parameters[l]).number == p->follows.number)
@@ -23,15 +22,14 @@ static int is_shared(const db_fit_settings *settings, const db_fit_parameter *p)
     return db_fit_parameter_is_shared(p);
 }
 
-/* A scale that free intensities would take, but for those that frames share. */
+/* Does a scale need common intensities of frames? Free intensities would compensate for it. */
 static int needs_frames(const db_fit_settings *settings, const db_fit_parameter *p) {
     return p->parameter == DB_SCALE && settings->intensity == DB_FIT_FREE;
 }
 
 static int is_mode(const db_fit_parameter *p) { return db_mode_of(p->parameter) < DB_SPREAD_MODES; }
 
-/* Stage number `to` refines what stage number `from` does, but for what is shared if only_local. 0:
- * that is nothing. */
+/* Copies the refined parameters of stage number `from` to `to`; only local ones if only_local. 0: there are none. */
 static int take_over(db_fit_settings *settings, size_t from, size_t to, int only_local) {
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++) {
@@ -44,10 +42,10 @@ static int take_over(db_fit_settings *settings, size_t from, size_t to, int only
     return any;
 }
 
-/* Of the stages of a shot by itself, what is not shared; then joint ones. */
+/* Stages of each shot for local parameters; then joint ones. */
 static void share_stages(db_fit_settings *settings) {
-    /* What is shared is wrong yet, so that no shot's own minimum is right; before joint intensities,
-     * which refine all anew, even less so. */
+    /* Shared parameters are still wrong, so a shot's own minimum is not right; even less so before joint
+     * intensities, which refine everything again. */
     const double enough = settings->joint.wanted ? 1e-2 : 1e-3;
     const size_t last = settings->stage_count - 1;
     const db_fit_stage final = settings->stages[last];
@@ -57,8 +55,8 @@ static void share_stages(db_fit_settings *settings) {
         settings->stages[kept] = settings->stages[s];
         settings->stages[kept++].tolerance = enough;
     }
-    /* Two joint stages: the pixels of the first one are chosen by models of the wrong detector. The
-     * second may be that of joint intensities. */
+    /* Two joint stages: models with the wrong detector choose the pixels of the first one. The second may be the
+     * one of joint intensities. */
     for (int pass = 0; pass < (settings->joint.wanted ? 1 : 2); pass++) {
         db_fit_stage *const stage = &settings->stages[kept];
         (void)take_over(settings, last, kept++, 0);
@@ -71,7 +69,7 @@ static void share_stages(db_fit_settings *settings) {
     settings->stage_count = kept;
 }
 
-/* The stages of one image, and what each refines, before they become those of many. */
+/* Stages of one image with their refined parameters, before they become stages of many. */
 typedef struct single_stages {
     size_t count;
     db_fit_stage stage[DB_FIT_MAX_STAGES];
@@ -85,8 +83,8 @@ static void take_single(const db_fit_settings *settings, single_stages *single) 
         single->refined[i] = settings->parameters[i].stages;
 }
 
-/* Adds number s of them as a stage of each shot by itself, for what is not shared. 0: nothing is left of
- * it, or, of one that is earned, nothing new. */
+/* Adds stage s of these as a stage of each shot for its local parameters. 0: it has none, or, if it must be
+ * earned, no new ones. */
 static int add_own(db_fit_settings *settings, const single_stages *single, size_t s) {
     const size_t to = settings->stage_count;
     const int earned = single->stage[s].earned;
@@ -105,7 +103,7 @@ static int add_own(db_fit_settings *settings, const single_stages *single, size_
     return 1;
 }
 
-/* Adds the last of them as a joint stage, in which modes stay as each shot's own stages left them. */
+/* Adds the last of these as a joint stage, in which modes stay as each shot's own stages left them. */
 static void add_joint(db_fit_settings *settings, const single_stages *single, const char *name,
                       db_stage_kind kind) {
     const size_t to = settings->stage_count++, last = single->count - 1;
@@ -126,10 +124,10 @@ static void add_joint(db_fit_settings *settings, const single_stages *single, co
     stage->most_misfit = 0;
 }
 
-/* Of spots in closed form: each shot by itself, with the detector as it is; all together, by the moments of
- * their spots; modes of each shot, and all together again; then by pixels, or joint intensities. Frames of a series
- * share the light of their spots, which moments say nothing of: pixels tell how the crystal turns, and the last stage
- * has the parts of all that was seen. */
+/* Stages for spots in closed form: each shot by itself, with the detector unchanged; all together, by the moments
+ * of their spots; modes of each shot, and all together again; then by pixels, or joint intensities. Frames of a
+ * series share the light of their spots, which moments do not contain: pixels determine the crystal's rotation,
+ * and the last stage has all observed parts. */
 static void share_closed_stages(db_fit_settings *settings, int series) {
     single_stages single;
     int modes = 0;
@@ -167,8 +165,8 @@ static void choose_stages(db_fit_settings *settings, int any, int series, int by
         share_stages(settings);
 }
 
-/* A series ends by the likelihood of photons: with variances of measured counts spots that are narrower than the model's, or
- * wider, would lose light, and faint ones would come out too small. */
+/* A series ends with the likelihood of photons: with variances of measured counts, spots with another width than
+ * the model's would lose light, and faint ones would come out too small. */
 static void end_by_photons(db_fit_settings *settings) {
     if (settings->stage_count && settings->intensity == DB_FIT_FREE &&
         settings->target == DB_FIT_WEIGHTED)
@@ -202,7 +200,7 @@ void db_stages_mark_shared(db_shots *all) {
     }
 }
 
-/* Does a stage refine something that shots share, be it intensities, or that varies along them? */
+/* Does a stage refine shared parameters, joint intensities, or parameters that vary along the series? */
 static int is_joint(const db_shots *all, int stage) {
     if (db_fit_is_intensity_stage(&all->settings, stage)) return 1;
     for (size_t i = 0; i < all->parameters; i++) {
@@ -214,7 +212,7 @@ static int is_joint(const db_shots *all, int stage) {
     return 0;
 }
 
-/* The scales of a series' frames: relative to each other, where frames meet. */
+/* Checks the scale of a series' frames, which is relative between frames that meet. */
 static db_status check_scale(const db_shots *all) {
     const db_fit_settings *const settings = &all->settings;
     for (size_t i = 0; i < all->parameters; i++) {
@@ -235,7 +233,7 @@ static db_status check_scale(const db_shots *all) {
     return DB_OK;
 }
 
-/* Intensities that all shots share. */
+/* Checks joint intensities. */
 static db_status check_intensities(const db_shots *all) {
     const db_fit_settings *const settings = &all->settings;
     int scale = 0;
@@ -256,7 +254,7 @@ static db_status check_intensities(const db_shots *all) {
 db_status db_stages_check(const db_shots *all) {
     const db_fit_settings *const settings = &all->settings;
     int any = 0;
-    if (all->source->in_full) return DB_OK; /* each shot's are checked when it is read */
+    if (all->source->in_full) return DB_OK; /* each shot is checked when it is read */
     if (settings->parameter_count < 1 || settings->stage_count < 1)
         return db_fail(all->context, DB_ERROR_USAGE,
                        "fit settings: expected parameters and stages, found %zu and %zu",

@@ -25,14 +25,14 @@ db_status db_lattices_find(db_shots *all) {
     return DB_OK;
 }
 
-/* The lattices of an image that are in use. */
+/* Lattices of an image that are in use. */
 typedef struct group {
     size_t count;
     size_t *shot;
     db_shot_model *model;
     db_experiment *experiment; /* of the models; borrowed */
     float **light;             /* an image each */
-    float *others;             /* room for one more */
+    float *others;             /* room for one more image */
 } group;
 
 static void clear_group(group *g) {
@@ -47,8 +47,8 @@ static void clear_group(group *g) {
     free(g->others);
 }
 
-/* Lattices give light by the models with which a segment begins, also where the run goes on in the midst of
- * it, and where one of them has been excluded since. */
+/* Does a lattice give light? By the models at the start of a segment, also if a run continues within it, or the
+ * lattice was excluded since. */
 static int gives_light(const db_shots *all, size_t shot, int segment) {
     return all->summary[shot].used || all->summary[shot].lit == segment;
 }
@@ -65,7 +65,7 @@ static db_status make_model(const db_shots *all, db_context *context, size_t sho
     return db_shot_model_at(all, context, shot, summary->lit_orientation, value, model);
 }
 
-/* Lists the shots with a shot's image. */
+/* Lists the shots with the same image as a shot. */
 static db_status list_group(const db_shots *all, db_context *context, size_t shot, int segment,
                             group *g) {
     const size_t first = all->image[shot];
@@ -100,7 +100,7 @@ static db_status find_light(db_shots *all, db_context *context, const db_measure
     return status;
 }
 
-/* Puts the light of the others of each lattice into the store. */
+/* Writes the light of the other lattices for each lattice into the store. */
 static db_status keep_light(db_shots *all, db_context *context, size_t pixels, const group *g) {
     for (size_t i = 0; i < g->count; i++) {
         memset(g->others, 0, pixels * sizeof *g->others);
@@ -112,7 +112,7 @@ static db_status keep_light(db_shots *all, db_context *context, size_t pixels, c
     return DB_OK;
 }
 
-/* The shots whose starting models can be read stay in the group. The image is that of all. */
+/* Loads a group: shots with a readable starting model, and their common image. */
 static db_status load_group(db_shots *all, db_context *context, int segment, group *g,
                             db_measured_image *image) {
     size_t kept = 0;
@@ -150,7 +150,7 @@ static db_status share_light(db_shots *all, db_context *context, int segment, gr
     return keep_light(all, context, pixels, g);
 }
 
-/* Of the image of the first shot in use that shows it. */
+/* Shares the light of an image, for the first shot in use that shows it. */
 static db_status share(db_shots *all, db_context *context, size_t shot, void *user, double *sum) {
     group g = { 0 };
     db_measured_image image = { 0 };

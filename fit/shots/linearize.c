@@ -37,7 +37,7 @@ static void fill_box(const db_objective *o, const size_t *place, size_t b,
 
 void db_shot_linearize(const db_open_shot *open, const db_schur_order *order,
                        const db_linearization *linearization) {
-    size_t place[DB_FIT_MOST_PARAMETERS]; /* of each variable: local quantities first */
+    size_t place[DB_FIT_MOST_PARAMETERS]; /* place of each variable: local quantities first */
     for (size_t i = 0; i < order->local; i++) place[order->variable[order->shared + i]] = i;
     for (size_t i = 0; i < order->shared; i++) place[order->variable[i]] = order->local + i;
     for (size_t b = 0; b < linearization->count; b++)

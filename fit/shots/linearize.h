@@ -1,11 +1,11 @@
-/* The linearization of an open shot (fit/linear/linearization.h): what each of its boxes says. */
+/* Linearization of an open shot's boxes (fit/linear/linearization.h). */
 #ifndef DB_FIT_SHOTS_LINEARIZE_H
 #define DB_FIT_SHOTS_LINEARIZE_H
 
 #include "fit/linear/linearization.h"
 #include "fit/shots/shot_fit.h"
 
-/* How many of these quantities may move one box: those of panels are of one group of them. */
+/* Number of these quantities that may move one box: of panel motions, only those of one group. */
 size_t db_moving_quantities(const db_fit_settings *settings, const size_t *index, size_t count);
 
 /* Intensities, losses, slopes and curvatures of the boxes, from the sums of the last evaluation. */

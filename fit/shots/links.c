@@ -1,4 +1,4 @@
-/* Unknowns of a joint stage, and the quantities of shots that they move. */
+/* Unknowns of a joint stage, and their links to quantities of shots. */
 #include "fit/shots/links.h"
 
 #include "base/context_internal.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Knots of a quantity that varies: evenly from the first to the last shot. */
+/* Number of knots of a varying quantity: evenly spaced from the first to the last shot. */
 static size_t knot_count(const db_shots *all) {
     const double most = fmax(1, (double)all->count - 1),
                  intervals = round((double)(all->count - 1) / all->options->knots);
@@ -102,7 +102,7 @@ size_t db_joint_links_begin(db_shots *all, size_t shot, int stage, const db_vari
     return order->shared;
 }
 
-/* The value at a knot begins with that of the shot nearest to it. */
+/* Starts the value at a knot with the value of the nearest shot. */
 static void take_starts(const db_shots *all, const db_joint_links *links,
                         const db_linked_start *starts, unsigned char *known, db_unknowns *u,
                         double *value) {
@@ -126,7 +126,7 @@ static void take_starts(const db_shots *all, const db_joint_links *links,
 
 static void hold(db_unknowns *u, size_t k, double value) { u->lower[k] = u->upper[k] = value; }
 
-/* What only shots excluded would touch stays where the nearest of the others begins. */
+/* Holds unknowns that only excluded shots would use at the start of the nearest other one. */
 static void hold_bare(const db_joint_links *links, const unsigned char *known, db_unknowns *u,
                       double *value) {
     for (size_t l = 0; l < links->order.shared; l++) {
@@ -146,7 +146,7 @@ static void hold_bare(const db_joint_links *links, const unsigned char *known, d
     }
 }
 
-/* Scales are relative to that of the first shot in use, where intensities are free. */
+/* Holds the first shot's scale, to which scales are relative if intensities are free. */
 static void hold_first_scale(const db_shots *all, const db_joint_links *links, db_unknowns *u,
                              const double *value) {
     size_t shot = 0;

@@ -1,4 +1,4 @@
-/* Shots that are described far worse than the others, or that what is shared contradicts. */
+/* Exclusion of shots that are far worse than the others, or that contradict shared quantities. */
 #include "fit/shots/outliers.h"
 
 #include "base/context_internal.h"
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Logarithms: shots differ by factors, as the brighter ones show more of what models lack. shot: gets
- * those that are excluded. */
+/* Finds outliers by logarithms: shots differ by factors, because brighter ones show more of the models' faults.
+ * shot: gets the outliers. */
 static db_status find_outliers(db_shots *all, size_t *shot, size_t *found) {
-    enum { FEWEST = 8 }; /* shots that show what is usual */
+    enum { FEWEST = 8 }; /* fewest shots for a usual value */
     const double limit = all->options->outlier_sigma, least_width = 0.05;
     double *const list = malloc((all->count + 1) * sizeof *list);
     size_t count = 0;
@@ -49,7 +49,7 @@ typedef struct exclusion {
     char reason[DB_FIT_REASON_SIZE];
 } exclusion;
 
-/* Its process learns why. */
+/* Tells the shot's process the reason. */
 static db_status spread(db_shots *all, const size_t *shot, size_t shots) {
     exclusion one;
     if (all->team.size == 1) return db_records_count(all);
@@ -67,7 +67,8 @@ static db_status spread(db_shots *all, const size_t *shot, size_t shots) {
     return db_records_count(all);
 }
 
-/* Do the spots of a frame and of its neighbours, as many of these as it takes to have enough, bear the model out? */
+/* Do the spots of a frame and of its neighbours confirm the model? Uses as many neighbours as needed for enough
+ * spots. */
 static int is_borne_out(const db_shots *all, size_t frame) {
     const double sure = -DB_AGREEMENT_SIGNIFICANT;
     double sum[3] = { 0 };
@@ -90,7 +91,7 @@ static void decide_frames(db_shots *all) {
     }
 }
 
-/* Wrong shots are not excluded if they are more than a part of all: these are left. */
+/* Finds wrong shots, unless they are more than a fraction of all: then none is excluded. */
 static void find_wrong(db_shots *all, double most, size_t *shot, size_t *found,
                        db_wrong_shots *left) {
     size_t count = 0;
@@ -106,7 +107,7 @@ static void find_wrong(db_shots *all, double most, size_t *shot, size_t *found,
     *found = count;
 }
 
-/* Outliers, or up to a part of all that are wrong (NULL: outliers). */
+/* Excludes outliers, or wrong shots up to a fraction of all (NULL: outliers). */
 static db_status exclude(db_shots *all, double most_wrong, db_wrong_shots *wrong) {
     size_t *const shot = malloc((all->count + 1) * sizeof *shot);
     db_status status = shot ? DB_OK : db_fail_memory(all->context, "the shots' targets");

@@ -1,4 +1,4 @@
-/* What processes tell each other of shots. */
+/* Messages between processes about shots. */
 #include "fit/shots/records.h"
 
 #include "base/context_internal.h"
@@ -40,7 +40,7 @@ static size_t record_size(const db_shots *all) {
            all->parameters * ((all->image ? 4 : 3) * sizeof(double) + sizeof(int));
 }
 
-/* The next shots of this process, from `from` on; returns how many. */
+/* Packs the next shots of this process, from `from` on; returns their number. */
 static size_t pack(db_shots *all, size_t *from, db_pieces message) {
     size_t count = 0;
     for (; *from < all->count && count < AT_ONCE; ++*from) {
@@ -61,7 +61,7 @@ static void unpack(db_shots *all, size_t count, db_pieces message) {
     }
 }
 
-/* A message is a count, then that number of records; the last count is 0. */
+/* Sends messages: a count, then this number of records; the last count is 0. */
 static db_status send_all(db_shots *all, db_pieces message) {
     const size_t size = record_size(all);
     for (size_t from = 0;;) {
@@ -118,7 +118,7 @@ db_status db_records_collect(db_shots *all) {
     return db_records_count(all);
 }
 
-/* The next shots of a process, from `from` on, at most those of a message; returns how many. */
+/* The next shots of a process, from `from` on, at most those of a message; returns their number. */
 static size_t next_shots(const db_shots *all, int owner, size_t *from, size_t shot[AT_ONCE]) {
     size_t count = 0;
     for (; *from < all->count && count < AT_ONCE; ++*from)
@@ -126,8 +126,8 @@ static size_t next_shots(const db_shots *all, int owner, size_t *from, size_t sh
     return count;
 }
 
-/* Items of the shots of one process, to another one or from it. All know who has which shots, so nobody has to
- * say how many there are. */
+/* Passes items of one process' shots to or from another process. All know the owners of shots, so no numbers are
+ * sent. */
 static db_status pass_items(db_shots *all, int other, int owner, int sends, char *items,
                             size_t size, char *message) {
     size_t shot[AT_ONCE], from = 0;
@@ -171,7 +171,7 @@ db_status db_records_gather(db_shots *all, size_t *bytes, void **item, int every
     return DB_OK;
 }
 
-/* Between rank 0 and the others; to_first: to rank 0. */
+/* Passes items between rank 0 and the others; to_first: to rank 0. */
 static db_status pass_all(db_shots *all, int to_first, void *items, size_t size) {
     const int rank = all->team.rank;
     if (all->team.size == 1) return DB_OK;

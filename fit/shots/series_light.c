@@ -1,5 +1,5 @@
-/* Has the model of a series the light that its frames show? Places and indices may be right where it has not
- * (docs/theory/verdict.md, Light of a series). */
+/* Light of a series: does the model have the light that its frames show? Places and indices may be right even if
+ * not (docs/theory/verdict.md, Light of a series). */
 #include "fit/shots/series.h"
 #include "fit/shots/series_state.h"
 
@@ -16,9 +16,9 @@
 /* Light of a box (counts): measured, and of the model. */
 typedef struct part_light {
     double measured, model;
-    double variance; /* by its counts */
-    double expected; /* likewise, by those or the model's */
-    double weight;   /* bright boxes count by their light, dim ones by their noise */
+    double variance; /* of the measured counts */
+    double expected; /* expected variance, by these or the model's counts */
+    double weight;   /* bright boxes are weighted by their light, dim ones by their noise */
 } part_light;
 
 static part_light compare_part(const db_part_light *part, double intensity) {
@@ -30,8 +30,8 @@ static part_light compare_part(const db_part_light *part, double intensity) {
     return p;
 }
 
-/* Squared differences from the model, less half of those from a rival; of both without what noise is expected to add.
- * share: of the noise, that the rival does not follow. */
+/* Adds squared differences from the model, minus half of the differences from a rival; both without the expected
+ * part of noise. share: part of the noise that the rival does not follow. */
 static void add_margin(const part_light *p, double rival, double share, db_light_margin *m) {
     const double half = 0.5, off = p->measured - p->model, other = p->measured - rival,
                  slope = 2 * off - 2 * half * share * other, bend = 1 - half * share;
@@ -81,7 +81,7 @@ static void compare_frames(const db_series *s, db_frame_light *frame) {
         if (is_there(s, r)) add_reflection(s, r, frame);
 }
 
-/* Of all frames. */
+/* Judges the intensities of all frames. */
 static void judge_intensities(size_t frames, const db_frame_light *frame,
                               db_fit_shots_result *result) {
     size_t alike = 0;
@@ -106,7 +106,7 @@ db_status db_series_compare_light(db_shots *all, db_fit_shots_result *result) {
     return status;
 }
 
-/* Standard deviations of chance: of thousands of frames none comes so far. */
+/* Is a margin certain? In standard deviations of chance that none of thousands of frames reaches. */
 static int is_sure(const db_light_margin *m) { return m->excess > 5 * sqrt(m->variance); }
 
 double db_light_explained(const db_frame_light *light) {
@@ -121,8 +121,8 @@ int db_series_near(const db_shots *all, size_t frame, size_t n, size_t *near) {
     return all->summary[*near].used;
 }
 
-/* Is a frame without most of its light, with those about it, as many as it takes to have enough spots? Frames with ends of
- * reflections alone say little. */
+/* Does a frame lack most of its light, together with as many neighbours as needed for enough spots? Frames with
+ * only ends of reflections decide little. */
 static int is_dark(const db_shots *all, size_t frame) {
     db_light_margin sum = { 0, 0 };
     size_t spots = 0, near;

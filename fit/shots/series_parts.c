@@ -1,4 +1,4 @@
-/* Lists of what the frames of a series show. */
+/* Lists of reflections that frames of a series show. */
 #include "fit/shots/series_parts.h"
 
 #include "base/context_internal.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_STRONG = 3 }; /* pixels that show a reflection */
+enum { FEWEST_STRONG = 3 }; /* fewest strong pixels of a shown reflection */
 
 static void clear_shown(db_shown *shown) {
     free(shown->hkl);

@@ -1,4 +1,4 @@
-/* What the frames of a series show of each reflection together. */
+/* Passages: reflections of a series from all their frames together. */
 #include "base/context_internal.h"
 #include "fit/shots/records.h"
 #include "fit/shots/series.h"
@@ -100,7 +100,7 @@ static void mean_place(const db_strong_place *seen, double *at, double *variance
                 (seen->counts * seen->counts);
 }
 
-/* Where the light of a reflection has been seen: on frames, anywhere within each. */
+/* Place of the observed light of a reflection: on frames, anywhere within each. */
 static void find_observed(const db_series *s, size_t r, db_fit_passage *to) {
     db_strong_place seen[3] = { { .counts = 0 } };
     double squares = 0;
@@ -129,7 +129,7 @@ static void widen_box(const db_part_light *part, int box[4]) {
     }
 }
 
-/* The error takes what the model misses for noise, as that of a shoebox by itself. */
+/* Makes a passage. Misfit counts as noise in its error, as for a single shoebox. */
 static db_fit_passage passage_of(const db_series *s, size_t r) {
     const db_series_part *const first = &s->part[s->first[r]];
     const double intensity = s->value[1][r];
@@ -156,7 +156,7 @@ static db_fit_passage passage_of(const db_series *s, size_t r) {
     return passage;
 }
 
-/* Where the model has light of a reflection. */
+/* Does the model have light of a reflection? */
 static int is_shown(const db_series *s, size_t r) {
     double shape = 0;
     for (size_t i = s->first[r]; i < s->first[r + 1]; i++) {
@@ -176,7 +176,7 @@ static db_status list_passages(const db_shots *all, db_fit_shots_result *result)
     return DB_OK;
 }
 
-/* All processes draw frames with them. */
+/* Sends passages to all processes, which draw frames with them. */
 static db_status tell_passages(const db_shots *all, db_fit_shots_result *result) {
     size_t count = result->passage_count;
     DB_TRY(db_team_broadcast(&all->team, all->context, &count, sizeof count));

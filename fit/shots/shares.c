@@ -1,4 +1,4 @@
-/* Which process works on which chunk of shots. */
+/* Distribution of chunks of shots over processes. */
 #define _POSIX_C_SOURCE 199309L
 #include "fit/shots/shares.h"
 
@@ -10,30 +10,30 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The counter of the team counts the runs that have been taken; this number is added when the run is cancelled. */
+/* Added to the team's counter of taken runs when the run is cancelled. */
 static const uint64_t CANCELLED = (uint64_t)1 << 40;
 
 struct db_shares {
-    int *owner; /* [chunks]; -1: nobody yet */
+    int *owner; /* [chunks]; -1: none yet */
     size_t
-        *family; /* [chunks] an earlier chunk of the same images, or itself; NULL: each is alone */
+        *family; /* [chunks] first chunk with the same images, or itself; NULL: all are separate */
     int settled;
     uint64_t base;     /* of the counter */
-    uint64_t number;   /* the run that begins at `begin` */
+    uint64_t number;   /* of the run that begins at `begin` */
     size_t begin;      /* a chunk */
-    size_t next, end;  /* of the run that this process works on */
-    int told, stopped; /* that the run is cancelled */
-    double asked;      /* when the others were asked last (s) */
+    size_t next, end;  /* of this process' run */
+    int told, stopped; /* 1: cancellation of the run was reported; was noticed */
+    double asked;      /* last query of the counter (s) */
 };
 
 static int takes_turns(const db_shots *all) { return all->team.size > 1 && all->team.claim; }
 
-/* The first chunk of a task of an array. */
+/* First chunk of a task of an array. */
 static size_t first_chunk(const db_shots *all, int task, int tasks) {
     return (size_t)(task - 1) * db_shots_chunks(all) / (size_t)tasks;
 }
 
-/* The chunks of this run: all, or those of a task. */
+/* First chunk of this run, of all shots or of a task. */
 static size_t begin_of(const db_shots *all) {
     const db_fit_shots_options *const o = all->options;
     return o->array_tasks > 0 ? first_chunk(all, o->array_task, o->array_tasks) : 0;
@@ -44,7 +44,7 @@ static size_t end_of(const db_shots *all) {
                               : db_shots_chunks(all);
 }
 
-/* Chunks with lattices of the same image are a family: the number of its first chunk. */
+/* Family of a chunk: first chunk with lattices of the same images. */
 static size_t family_of(const db_shots *all, size_t chunk) {
     const size_t *const family = all->shares->family;
     while (family && family[chunk] != chunk) chunk = family[chunk];
@@ -95,7 +95,7 @@ int db_shares_is_of_task(const db_shots *all, size_t shot, int task, int tasks) 
     return family >= first_chunk(all, task, tasks) && family < first_chunk(all, task + 1, tasks);
 }
 
-/* Equal shares, each of neighbouring families. */
+/* Gives equal shares of neighbouring families. */
 static void share_equally(db_shots *all) {
     const size_t begin = begin_of(all), end = end_of(all), size = (size_t)all->team.size;
     int *const owner = all->shares->owner;
@@ -122,7 +122,7 @@ db_status db_shares_begin(db_shots *all) {
     return db_team_broadcast(&all->team, all->context, &s->base, sizeof s->base);
 }
 
-/* Chunks of the run that begins with a chunk. */
+/* Number of chunks in the run that begins with a chunk. */
 static size_t run_length(const db_shots *all, size_t begin) {
     const size_t part = (end_of(all) - begin) / (4 * (size_t)all->team.size);
     return part ? part : 1;
@@ -154,13 +154,13 @@ long db_shares_next(db_shots *all, long after) {
     return (long)s->next++;
 }
 
-/* The owners that two processes know of. */
+/* Merges the owners that two processes know. */
 static void merge_owners(int *own, const int *other, size_t count) {
     for (size_t c = 0; c < count; c++)
         if (other[c] >= 0) own[c] = other[c];
 }
 
-/* Up a binary tree to rank 0. */
+/* Collects owners up a binary tree to rank 0. */
 static db_status collect_owners(db_shots *all, int *room) {
     const db_fit_team *const team = &all->team;
     const size_t chunks = db_shots_chunks(all), bytes = chunks * sizeof *room;

@@ -22,7 +22,7 @@ db_status db_shot_moments_write(db_shots *all, db_context *context, size_t shot,
     return DB_OK;
 }
 
-/* Reads them back, for a model at which the variables start; both are borrowed. Clear them. */
+/* Reads moments from the store, for a model at which the variables start; both are borrowed. Clear them. */
 static db_status shot_moments_read(const db_shots *all, db_context *context, size_t shot,
                                    const db_experiment *model, const db_variables *variables,
                                    db_moments *moments) {
@@ -112,7 +112,7 @@ void db_open_shot_destroy(db_open_shot *open) {
     memset(open, 0, sizeof *open);
 }
 
-/* At open->value: loss, gradient and normal matrix, without priors. */
+/* Evaluates at open->value: loss, gradient and normal matrix, without priors. */
 static db_status evaluate_open(db_open_shot *open) {
     db_objective *const o = &open->objective;
     return open->by_moments
@@ -120,14 +120,14 @@ static db_status evaluate_open(db_open_shot *open) {
                : db_objective_evaluate(o, open->value, DB_OBJECTIVE_NORMAL);
 }
 
-/* What a search at open->value has left undone. */
+/* Completes what a search at open->value has left out. */
 static db_status complete_open(db_open_shot *open) {
     if (open->by_moments) return evaluate_open(open);
     open->objective.sums_only = 0;
     return db_objective_bring(&open->objective);
 }
 
-/* The local quantities of a shot as a problem. */
+/* Local quantities of a shot as a problem. */
 typedef struct local_problem {
     db_open_shot *open;
     const db_schur_order *order;
@@ -212,7 +212,7 @@ void db_shot_measure(const db_objective *objective, const db_stored *pixels, int
                      db_shot_summary *summary) {
     db_fit_statistics statistics = { 0 };
     db_statistics_residuals(objective, &statistics);
-    statistics.chi2_reduced = statistics.centroid_rms = NAN; /* degrees of freedom stay */
+    statistics.chi2_reduced = statistics.centroid_rms = NAN; /* degrees of freedom are unchanged */
     if (pixels->boxes.count) db_statistics_centroids(objective, &pixels->boxes, &statistics);
     db_shot_store_statistics(&statistics, after, summary);
     summary->shoeboxes = pixels->blocks.count;

@@ -9,15 +9,15 @@
 typedef struct db_open_shot {
     db_stored pixels;
     db_shot_model model;      /* at the start of the stage */
-    db_fit_settings settings; /* as they are for this shot; owned */
+    db_fit_settings settings; /* settings of this shot; owned */
     db_objective
-        objective; /* of moments: its variables, loss, gradient, normal matrix and degrees */
+        objective; /* with moments: their variables, loss, gradient, normal matrix and degrees */
     db_moments moments;
-    int by_moments;         /* 1: moments are compared, not pixels */
+    int by_moments;         /* 1: compares moments, not pixels */
     int *held;              /* [variables] 1: at a bound */
-    double *work;           /* for elimination */
-    double *linked, *value; /* [variables] of those that are linked; of all in their order; owned */
-    double *shift;          /* [linked]: what the shot's have beside them (db_shots_shift) */
+    double *work;           /* room for elimination */
+    double *linked, *value; /* [variables] of linked ones; of all in their order; owned */
+    double *shift;          /* [linked] differences of the shot's values (db_shots_shift) */
     int evaluations;
 } db_open_shot;
 
@@ -25,27 +25,26 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
                               const db_schur_order *order, db_open_shot *open);
 void db_open_shot_destroy(db_open_shot *open);
 
-/* The local quantities as unknowns, with bounds and priors of the shot's variables. The order keeps their numbers. */
+/* Local quantities as unknowns, with bounds and priors of the shot's variables, numbered as in the order. */
 db_status db_local_unknowns(db_context *context, const db_fit_settings *settings,
                             const db_schur_order *order, const db_variables *variables,
                             db_unknowns *unknowns);
 
-/* Fits from these local values, which become the best ones. The objective then has the loss,
- * gradient and normal matrix there, with priors of local quantities. DB_ERROR_INPUT if there is no
- * finite loss. */
+/* Fits from these local values, which become the best ones. The objective then has the loss, gradient and normal
+ * matrix there, with priors of local quantities. DB_ERROR_INPUT if there is no finite loss. */
 db_status db_open_shot_fit(db_open_shot *open, const db_schur_order *order,
                            const db_fit_stage *stage, const double *shared, double *local);
 
-/* The starting model of a shot as an objective of its pixels; and the statistics of an evaluated objective, stored as the
- * ones of the starting model or (after: 1) of the refined one. */
+/* Objective of a shot's pixels at its starting model; and statistics of an evaluated objective, stored for the
+ * starting model or (after: 1) the refined one. */
 db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
                                      const db_open_shot *open, db_objective *before);
 void db_shot_measure(const db_objective *objective, const db_stored *pixels, int after,
                      db_shot_summary *summary);
-/* Without statistics of the starting model the result is still valid. */
+/* Marks missing statistics of the starting model; the result is still valid. */
 void db_shot_start_is_impossible(db_shot_summary *summary);
 
-/* The moments of a shot's spots, which a joint stage of them works with, in the store. */
+/* Moments of a shot's spots in the store, for a joint stage of moments. */
 
 /* Writes them to the store. */
 db_status db_shot_moments_write(db_shots *all, db_context *context, size_t shot,

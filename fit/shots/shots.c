@@ -1,5 +1,4 @@
-/* What is known of each shot: its starting model, its settings, its values so far, and whether it
- * is still in use. */
+/* State of each shot: starting model, settings, present values, and whether it is in use. */
 #include "fit/shots/shots.h"
 
 #include "base/context_internal.h"
@@ -27,7 +26,7 @@ db_status db_shots_exclude(db_shots *all, db_context *context, size_t shot, db_s
     const char *const name = all->source->name(all->source->user, shot);
     const char *const text = reason ? reason : db_context_message(context);
     const size_t length = strlen(name);
-    /* Whoever tells the reason names the shot. */
+    /* Whoever reports the reason names the shot. */
     const int named = strncmp(text, name, length) == 0 && strncmp(text + length, ": ", 2) == 0;
     summary->used = 0;
     all->state[shot].excluded_by = status;
@@ -51,7 +50,7 @@ void db_shots_report_excluded(db_shots *all) {
     }
 }
 
-/* What a configuration has wrong for all shots has one reason, and is wrong use; rank 0 has the first shot. */
+/* Status if all shots fail: a fault of the configuration is one reason, and wrong use; rank 0 has the first shot. */
 static db_status failure_of_all(const db_shots *all) {
     size_t alike = 0;
     while (alike < all->count && !all->summary[alike].used &&
@@ -163,7 +162,7 @@ void db_shots_keep_amplitudes(db_shots *all, db_experiment *start) {
     *own = (db_structure_factors){ .default_F = 0 };
 }
 
-/* Where quantity i takes its value from. */
+/* Quantity that gives quantity i its value. */
 static size_t leader_of(const db_shots *all, size_t i) {
     const int leader = all->settings.parameters[i].follows.number;
     for (size_t l = 0; l < all->parameters && leader >= 0; l++)
@@ -176,10 +175,10 @@ static int is_shared_geometry(const db_shots *all, size_t i) {
     return all->shared[i] && p->group < 0 && db_facts_of(p->parameter)->owner == DB_OWNER_SETUP;
 }
 
-/* Has the shot another detector, or at another place, than the shot that shared values start from? Less is
- * what refinements of one detector differ by. */
+/* Does the shot have another detector, or at another place, than the shot with the starting shared values?
+ * Refinements of one detector differ by less. */
 static int is_elsewhere(const db_shots *all, const db_experiment *start) {
-    const double little = 0.05; /* of how far a refinement moves it */
+    const double little = 0.05; /* of the usual change in a refinement */
     for (size_t i = 0; i < all->parameters; i++) {
         const db_parameter p = all->settings.parameters[i].parameter;
         double low, high;
@@ -195,7 +194,7 @@ double db_shots_shift(const db_shots *all, size_t shot, size_t i) {
     return all->shared[i] ? db_shots_values(all, shot).begin[i] - all->common.start[i] : 0;
 }
 
-/* The starting values, unless a resumed run knows better. Motions of groups begin at 0. */
+/* Sets starting values, unless a resumed run has them. Motions of groups begin at 0. */
 static void set_start(db_shots *all, size_t shot) {
     db_shot_state *const state = &all->state[shot];
     db_shot_summary *const summary = &all->summary[shot];
@@ -224,7 +223,7 @@ static void set_start(db_shots *all, size_t shot) {
     memcpy(summary->orientation, crystal.orientation, sizeof summary->orientation);
 }
 
-/* All shots refine the same. */
+/* Checks that all shots refine the same quantities. */
 static db_status check_quantities(const db_shots *all, db_context *context,
                                   const db_fit_settings *settings) {
     int same = settings->parameter_count == all->parameters;
@@ -244,7 +243,7 @@ static db_status refuse_shot(const db_shots *all, db_context *context, size_t sh
         all->options->checkpoint, shot + 1, all->source->name(all->source->user, shot), what);
 }
 
-/* What the shot is; that of a resumed run must be what it was. */
+/* Identifies the shot; a resumed run must have the same. */
 static db_status identify_shot(const db_shots *all, db_context *context, size_t shot) {
     const db_fit_shot_source *const source = all->source;
     db_fit_shot_identity *const known = &all->summary[shot].identity;
@@ -284,9 +283,10 @@ void db_shots_release(const db_shots *all, db_measured_image *image) {
     memset(image, 0, sizeof *image);
 }
 
-/* Where a shoebox has a handful of photons its own plane has hardly a minimum: pixels without counts push it below 0. */
+/* Does a shoebox have so few photons that its own plane has hardly a minimum, because pixels without counts push
+ * it below 0? */
 static int is_dim(const db_fit_settings *settings, const db_measured_image *image) {
-    const double few = 0.5; /* photons of a pixel: some 100 in a shoebox (fit/fine_slices: 0.02) */
+    const double few = 0.5; /* photons per pixel: some 100 in a shoebox (fit/fine_slices: 0.02) */
     const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     double sum = 0;
     size_t trusted = 0;
@@ -340,7 +340,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
     return status;
 }
 
-/* A joint stage that goes on needs every shot with which it began. */
+/* A resumed joint stage needs every shot with which it began. */
 static db_status refuse_loss(const db_shots *all, db_context *context, size_t shot,
                              db_status status) {
     char reason[DB_MESSAGE_SIZE / 2];

@@ -49,7 +49,7 @@ enum { REGION, RIDGE, REFLECTION, VALUE, WEIGHT, SHAPE_VARIANCE, BACKGROUND, OWN
 
 static size_t round_up(size_t size) { return (size + 15) / 16 * 16; }
 
-/* Bytes of each; returns the sum. */
+/* Bytes of each array; returns the sum. */
 static size_t sizes_of(const db_store_place *place, size_t size[PIECES]) {
     const size_t per_pixel = place->pixels * sizeof(float);
     const size_t marks = place->width ? place->pixels : 0;
@@ -63,12 +63,12 @@ static size_t sizes_of(const db_store_place *place, size_t size[PIECES]) {
     return sum;
 }
 
-/* Writes the bytes, or reads them; 0: that failed. */
+/* Writes or reads bytes; 0: failure. */
 static int transfer(int file, char *bytes, size_t size, long long at, int writes) {
     while (size) {
         const ssize_t done = writes ? pwrite(file, bytes, size, at) : pread(file, bytes, size, at);
         if (done < 0 && errno == EINTR) continue;
-        if (done == 0) errno = EIO; /* shorter than it was written */
+        if (done == 0) errno = EIO; /* the file is shorter than it was */
         if (done <= 0) return 0;
         bytes += done;
         size -= (size_t)done;
@@ -77,7 +77,7 @@ static int transfer(int file, char *bytes, size_t size, long long at, int writes
     return 1;
 }
 
-/* Elements of the arrays per pixel that the blocks address. */
+/* Elements of arrays per pixel for these blocks. */
 static size_t pixels_of(const db_fit_blocks *blocks) {
     size_t most = 0;
     for (size_t b = 0; b < blocks->count; b++) {
@@ -90,7 +90,7 @@ static size_t pixels_of(const db_fit_blocks *blocks) {
     return most;
 }
 
-/* Reserves bytes at the end of the file: where they begin. */
+/* Reserves bytes at the end of the file; returns their place. */
 static long long reserve(db_store *store, size_t size) {
     long long begin;
 #pragma omp critical(db_store_end)
@@ -148,7 +148,7 @@ db_status db_store_write(db_context *context, db_store *store, const db_fit_bloc
     return DB_OK;
 }
 
-/* Arrays in memory as blocks, and as shoeboxes if they are. */
+/* Lays out arrays in memory as blocks, and as shoeboxes if they are. */
 static void lay_out(const db_store_place *place, void *const array[PIECES], db_stored *stored) {
     stored->blocks = (db_fit_blocks){ .count = place->blocks,
                                       .holds_light = place->holds_light,

@@ -1,5 +1,5 @@
-/* The pixels of shots on disk, so that memory holds those of one shot per thread only: blocks as a
- * stage selects them, in a file without a name that vanishes with the process. */
+/* Pixels of shots on disk, so that memory has only one shot per thread: blocks as a stage selects them, in a file
+ * without a name that disappears with the process. */
 #ifndef DB_FIT_SHOTS_STORE_H
 #define DB_FIT_SHOTS_STORE_H
 
@@ -10,7 +10,7 @@ typedef struct db_store {
     long long end;
 } db_store;
 
-/* Where a shot's blocks lie. */
+/* Place of a shot's blocks. */
 typedef struct db_store_place {
     long long begin;
     size_t blocks, pixels; /* pixels: elements of each array */
@@ -25,18 +25,17 @@ typedef struct db_store_place {
 db_status db_store_open(db_context *context, const char *folder, db_store *store);
 void db_store_close(db_store *store);
 
-/* Forgets everything written so far. */
+/* Forgets everything written. */
 db_status db_store_empty(db_context *context, db_store *store);
 
-/* Appends blocks; boxes: the shoeboxes that they are, or NULL. May be called by several threads at
- * once, each with a context of its own. */
+/* Appends blocks; boxes: their shoeboxes, or NULL. Several threads may call it at once, each with its own context. */
 db_status db_store_write(db_context *context, db_store *store, const db_fit_blocks *blocks,
                          const db_shoeboxes *boxes, db_store_place *place);
 
-/* Writes bytes of any kind; *begin: where they are. */
+/* Writes bytes of any kind; *begin: their place. */
 db_status db_store_put(db_context *context, db_store *store, const void *bytes, size_t size,
                        long long *begin);
-/* Writes bytes over as many others at *begin; -1: at the end. */
+/* Writes bytes over the bytes at *begin; -1: at the end. */
 db_status db_store_put_at(db_context *context, db_store *store, const void *bytes, size_t size,
                           long long *begin);
 /* Reads bytes back. */
@@ -46,7 +45,7 @@ db_status db_store_get(db_context *context, const db_store *store, long long beg
 /* Blocks in memory again. */
 typedef struct db_stored {
     db_fit_blocks blocks; /* points into memory */
-    db_shoeboxes boxes;   /* the shoeboxes that the blocks are, if they are; else count is 0 */
+    db_shoeboxes boxes;   /* shoeboxes of the blocks, if they are; else count is 0 */
     void *memory;         /* owned */
 } db_stored;
 db_status db_store_read(db_context *context, const db_store *store, const db_store_place *place,

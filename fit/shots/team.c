@@ -26,13 +26,13 @@ db_status db_team_broadcast(const db_fit_team *team, db_context *context, void *
     return team->size == 1 ? DB_OK : ended(context, team->broadcast(team->user, data, bytes));
 }
 
-/* How a process fares. */
+/* Status of a process. */
 typedef struct note {
     int32_t status;
     char message[512];
 } note;
 
-/* The note of the first process that failed goes up a binary tree to rank 0. */
+/* Collects the first failure up a binary tree to rank 0. */
 static int collect_notes(const db_fit_team *team, note *first) {
     for (int step = 1; step < team->size; step *= 2) {
         note other;

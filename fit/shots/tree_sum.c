@@ -13,7 +13,7 @@ typedef struct db_tree_node {
     int level;
 } db_tree_node;
 
-/* Vectors in reserve have the address of the next one in front. */
+/* A spare vector begins with the address of the next one. */
 static size_t room_of(const db_tree_sum *sum) {
     const size_t bytes = sum->size * sizeof(double);
     return bytes > sizeof(double *) ? bytes : sizeof(double *);
@@ -34,7 +34,7 @@ static void give_back(db_tree_sum *sum, double *vector) {
     }
 }
 
-/* Empties the tree; the vectors are in reserve again. */
+/* Empties the tree; its vectors become spare. */
 static void empty(db_tree_sum *sum) {
     for (size_t i = 0; i < sum->pieces && sum->node; i++) {
         if (sum->node[i].vector) give_back(sum, sum->node[i].vector);
@@ -71,7 +71,7 @@ double *db_tree_sum_take(db_tree_sum *sum) {
 
 static size_t first_piece(size_t node, int level) { return node << level; }
 
-/* Leaves a node behind, or takes away its neighbour, to be added to it; NULL: there is none yet. */
+/* Leaves a node, or takes away its neighbour for addition; NULL: no neighbour yet. */
 static double *pair_up(db_tree_sum *sum, size_t node, int level, double *vector) {
     db_tree_node *const own = &sum->node[first_piece(node, level)];
     double *other = NULL;
@@ -99,7 +99,7 @@ static double *join(db_tree_sum *sum, double *left, double *right) {
     return left;
 }
 
-/* A node without a neighbour is its parent. */
+/* Is a node its parent, because it has no neighbour? */
 static int is_alone(const db_tree_sum *sum, size_t node, int level) {
     return (node & 1) == 0 && first_piece(node + 1, level) >= sum->pieces;
 }
@@ -108,7 +108,7 @@ static int is_root(const db_tree_sum *sum, size_t node, int level) {
     return node == 0 && first_piece(1, level) >= sum->pieces;
 }
 
-/* Climbs from a node as far as what this process has allows. */
+/* Climbs from a node as far as this process' nodes allow. */
 static void climb(db_tree_sum *sum, size_t node, int level, double *vector) {
     while (!is_root(sum, node, level)) {
         if (!is_alone(sum, node, level)) {
@@ -126,22 +126,22 @@ void db_tree_sum_put(db_tree_sum *sum, size_t piece, double *vector) {
     climb(sum, piece, 0, vector);
 }
 
-/* What processes tell each other. */
+/* Exchange between processes. */
 typedef struct exchange {
     const db_fit_team *team;
     db_context *context;
     db_tree_sum *sum;
     db_piece_owner owner;
     const void *user;
-    double *room; /* for what comes in, so that nobody fails while others wait */
+    double *room; /* for received vectors, so that nobody fails while others wait */
 } exchange;
 
 static int owner_of(const exchange *e, size_t node, int level) {
     return e->owner(e->user, first_piece(node, level));
 }
 
-/* Sends a right node to the owner of its left neighbour, or adds what the other one sends to a left
- * node. Of one process both have met before. */
+/* Sends a right node to the owner of its left neighbour, or adds a received one to a left node. Nodes of one
+ * process have met before. */
 static db_status exchange_node(exchange *e, size_t node, int level) {
     db_tree_sum *const sum = e->sum;
     db_tree_node *const own = &sum->node[first_piece(node, level)];
@@ -161,7 +161,7 @@ static db_status exchange_node(exchange *e, size_t node, int level) {
     return DB_OK;
 }
 
-/* Level by level and from left to right everywhere, so that nobody waits in a circle. */
+/* Exchanges level by level, from left to right in all processes, so that nobody waits in a circle. */
 static db_status exchange_all(exchange *e) {
     const db_tree_sum *const sum = e->sum;
     for (int level = 0; first_piece(1, level) < sum->pieces; level++)

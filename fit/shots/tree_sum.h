@@ -15,25 +15,25 @@ typedef struct db_tree_sum {
     size_t pieces, size;
     struct db_tree_node
         *node;              /* [pieces] sums that wait for their neighbour, at their first piece */
-    double *spare;          /* vectors in reserve, chained; NULL: none */
+    double *spare;          /* spare vectors, chained; NULL: none */
     size_t held, most_held; /* vectors in memory; the most so far */
 } db_tree_sum;
 
-/* size: of each vector. */
+/* size: doubles of each vector. */
 db_status db_tree_sum_begin(db_context *context, size_t pieces, size_t size, db_tree_sum *sum);
 void db_tree_sum_clear(db_tree_sum *sum);
 
-/* A vector of zeros for one piece; NULL: out of memory. By any thread. */
+/* A vector of zeros for one piece; NULL: out of memory. Any thread may call it. */
 double *db_tree_sum_take(db_tree_sum *sum);
 
-/* Hands over the vector of a piece, which has been taken. By any thread; each piece once. */
+/* Gives back the vector of a piece with its sum; each piece once. Any thread may call it. */
 void db_tree_sum_put(db_tree_sum *sum, size_t piece, double *vector);
 
-/* The process that has put a piece. */
+/* Process that has put a piece. */
 typedef int (*db_piece_owner)(const void *user, size_t piece);
 
-/* Adds up the nodes of all processes, each of whose pieces its owner has put. All processes get the
- * total. Then the sum is empty, for the next one. One thread of each process calls it. */
+/* Adds the nodes of all processes, after each owner has put its pieces. All processes get the total. The sum is
+ * then empty, for the next one. One thread of each process calls it. */
 db_status db_tree_sum_total(const db_fit_team *team, db_context *context, db_tree_sum *sum,
                             db_piece_owner owner, const void *user, double *total);
 

@@ -10,10 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* With many shots, each thread works on its own; with few, all threads work on one after the
- * other. */
+/* With many shots, each thread works on its own; with few, all threads work on one after the other. */
 db_status db_workers_create(db_shots *all) {
-    if (all->source->in_full) { /* the caller hears what is done of each */
+    if (all->source->in_full) { /* each shot is reported */
         all->workers.context = calloc(1, sizeof *all->workers.context);
         if (!all->workers.context) return db_fail_memory(all->context, "the threads' contexts");
         all->workers.context[0] = all->context;
@@ -49,13 +48,13 @@ typedef struct pass {
     db_shot_work work;
     void *user;
     db_tree_sum *sum;
-    long last;   /* chunk that has been begun; -1: none */
-    int ended;   /* 1: there is none after it */
-    size_t done; /* shots, by this process */
+    long last;   /* its present chunk; -1: none */
+    int ended;   /* 1: no further chunk */
+    size_t done; /* shots done by this process */
     db_status failed;
 } pass;
 
-/* Assumes that the other processes are as fast. */
+/* Reports progress, as if the other processes were as fast. */
 static void report_pass(const db_shots *all, const pass *p, size_t done) {
     const size_t all_done = done * (size_t)all->team.size;
     const db_fit_shots_event event = { .kind = DB_SHOTS_WORKING,
@@ -66,7 +65,7 @@ static void report_pass(const db_shots *all, const pass *p, size_t done) {
     if (!all->ending && db_thread_number() == 0) db_shots_report(all, &event);
 }
 
-/* A shot begins as a checkpoint left it, or at its start. */
+/* Begins a shot from a checkpoint, or at its start. */
 static db_status learn(db_shots *all, db_context *context, size_t shot) {
     db_shot_summary *const summary = &all->summary[shot];
     summary->used = 1;
@@ -76,7 +75,7 @@ static db_status learn(db_shots *all, db_context *context, size_t shot) {
     return db_checkpoint_take(all, context, shot);
 }
 
-/* This process begins to work on a shot. */
+/* Begins the work of this process on a shot. */
 static db_status begin_shot(db_shots *all, db_context *context, size_t shot) {
     all->state[shot].begun = 1;
     DB_TRY(learn(all, context, shot));
@@ -90,7 +89,7 @@ db_status db_workers_begin(db_shots *all) {
     for (size_t i = 0; i < all->count && status == DB_OK; i++)
         if (db_shots_own(all, i))
             status = begin_shot(all, all->context, i);
-        else if (db_series_shares(all)) /* frames ask for neighbours, whoever works on these */
+        else if (db_series_shares(all)) /* frames need neighbours in any process */
             status = learn(all, all->context, i);
     return db_workers_common_status(all, status);
 }
@@ -118,7 +117,7 @@ static db_status work_and_sum(db_shots *all, db_context *context, size_t chunk, 
     return status;
 }
 
-/* The next chunk; -1: there is none, or something has failed. */
+/* The next chunk; -1: none, or something has failed. */
 static long next_chunk(db_shots *all, pass *p) {
     long chunk = -1;
 #pragma omp critical(db_shares)

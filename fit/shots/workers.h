@@ -12,21 +12,21 @@ void db_workers_destroy(db_shots *all);
  * state from the checkpoint; other shots get theirs when a process takes them. */
 db_status db_workers_begin(db_shots *all);
 
-/* Called for one shot after the other of a chunk, by one thread with its own context. sum: of the chunk,
- * to which the shot adds; NULL: nothing is summed. A failure ends the run. */
+/* Work on a shot, called for all shots of a chunk by one thread with its own context. sum: of the chunk, to which
+ * the shot adds; NULL: none. A failure ends the run. */
 typedef db_status (*db_shot_work)(db_shots *all, db_context *context, size_t shot, void *user,
                                   double *sum);
 
-/* Calls work for the shots of this process that are in use. what: see db_fit_shots_event; stage: of the
- * stages. DB_OK in all processes or in none. */
+/* Calls work for the shots of this process that are in use. what: see db_fit_shots_event; stage: of the stages.
+ * DB_OK in all processes or in none. */
 db_status db_workers_each(db_shots *all, const char *what, int stage, db_shot_work work,
                           void *user);
 
-/* The same with a sum: total, of `size` doubles, becomes in each process the sum over the shots of all. */
+/* As db_workers_each, with a sum: total, `size` doubles, becomes the sum over all shots in each process. */
 db_status db_workers_sum(db_shots *all, const char *what, int stage, db_shot_work work, void *user,
                          size_t size, double *total);
 
-/* Has this process been asked to cancel, or another one? */
+/* Has this or another process been asked to cancel? */
 int db_workers_cancelled(const db_shots *all);
 
 /* DB_OK if all processes call it with DB_OK; otherwise the first failure, with its message, in all
