@@ -1,5 +1,6 @@
 /* Settings of a list of shots, before they are refined. */
 #include "base/context_internal.h"
+#include "fit/config/modes.h"
 #include "fit/lists/shot_list.h"
 #include "fit/shots/joint_stages.h"
 
@@ -29,6 +30,18 @@ static int images_are_shared(const db_fit_shot_list *list) {
     return shared;
 }
 
+/* Modes that were to be earned are not refined of lattices of one image: they are earned by moments, and joint stages
+ * of lattices compare pixels, whose likelihood takes all 27 components, however far from 0. */
+static void leave_out_modes(db_fit_settings *settings) {
+    size_t kept = 0;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        if (!p->earned || db_mode_of(p->parameter) == DB_SPREAD_MODES)
+            settings->parameters[kept++] = *p;
+    }
+    settings->parameter_count = kept;
+}
+
 db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
                                     db_fit_config *config) {
     db_fit_settings *const settings = &config->settings;
@@ -37,7 +50,8 @@ db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
     const db_status tied = db_shot_list_tie(context, list, config);
     /* where parameters are named the refinement says why no shot can be read */
     if (tied != DB_OK && settings->parameter_count == 0) return tied;
-    if (settings->stage_count == 0)
-        db_stages_default(context, settings, config->series, images_are_shared(list));
+    const int lattices = images_are_shared(list);
+    if (lattices) leave_out_modes(settings);
+    if (settings->stage_count == 0) db_stages_default(context, settings, config->series, lattices);
     return DB_OK;
 }

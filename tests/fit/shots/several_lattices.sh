@@ -64,6 +64,14 @@ fit 0 fit.yaml --output two --threads 2
 fit 0 one.yaml --output again
 near "chi2 of the refined models" "$(sed -n 's/.*chi2 per degree of freedom \([0-9.]*\) ->.*/\1/p' out)" "$chi2" 0.01
 
+# where nothing is named, modes are not refined, as nothing tests what they bring; the detector is
+printf 'image: image.img\nmodel: {cell: [58.05, 58.05, 92.05, 90, 90, 90], symmetry: tetragonal, find_orientation: {lattices: 4}}\n' > open.yaml
+fit 0 open.yaml --output named_none
+grep -q '^3 of 3 shots in use' out || fail "lattices were excluded where nothing is named: $(cat out)"
+! grep -q 'mode1_xx' out || fail "lattices have modes that nothing has earned: $(cat out)"
+near "cell a by the distance, where nothing is named" \
+    "$(awk -v a="$(refined named_none.json cell_a)" -v d="$(refined named_none.json distance)" 'BEGIN { print 100 * a / d }')" 58 0.05
+
 # each by itself: the others' spots spoil it
 sed 's/image.img/copy.img/' one_shots/0002_image.yaml > one_shots/other.yaml
 cp image.img copy.img
