@@ -5,6 +5,7 @@
 #include "fit/pixels/measured_image.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { SQUARE = DB_NOISE_SQUARE, APART = DB_NOISE_APART, PAIRS = SQUARE * (SQUARE - APART) };
 enum { ENOUGH = DB_NOISE_ENOUGH, PLENTY = 1000 }; /* squares */
@@ -75,27 +76,61 @@ static int is_noisy(const db_measured_image *image, const db_fit_settings *setti
     return count >= ENOUGH && 2 * more > count;
 }
 
-/* Step of counts: their common divisor, if they are whole and at least half of the trusted pixels are 0. A photon
- * is then one step, because less is not seen. 0: no step. */
-static double step_of(const db_measured_image *image) {
+/* A count whose multiples others are. */
+typedef struct count_steps {
+    double step;      /* 0: none yet */
+    size_t dark, lit; /* trusted pixels without counts, and with some */
+    size_t beside;    /* of these, those with no multiple of the step */
+    int broken;       /* 1: a count is not whole */
+} count_steps;
+
+static void count_multiples(const db_measured_image *image, count_steps *c) {
     const size_t pixels = db_measured_pixels(image);
-    enum { LARGEST = 1 << 24 }; /* whole numbers of a float */
-    size_t trusted = 0, dark = 0;
-    uint32_t step = 0;
     for (size_t i = 0; i < pixels; i++) {
         const double count = fabs((double)image->value[i]);
         if (image->mask[i] != DB_MASK_TRUSTED) continue;
-        trusted++;
-        dark += count == 0;
-        if (count > LARGEST || floor(count) != count) return 0;
-        for (uint32_t rest = (uint32_t)count; rest;) { /* Euclid */
-            const uint32_t next = step % rest;
-            step = rest;
-            rest = next;
-        }
-        if (step == 1) return 0;
+        c->dark += count == 0;
+        c->lit += count != 0;
+        c->beside += c->step > 0 && fmod(count, c->step) != 0;
+        c->broken |= floor(count) != count;
+        if (2 * c->lit > pixels) return; /* not dark */
     }
-    return 2 * dark >= trusted && trusted - dark >= FEWEST_STEPS ? (double)step : 0;
+}
+
+/* The commonest count, which is one photon where most pixels have none. */
+static db_status commonest_count(db_context *context, const db_measured_image *image,
+                                 double *count) {
+    enum { MOST = 1 << 12 }; /* counts of a photon */
+    const size_t pixels = db_measured_pixels(image);
+    size_t *const number = calloc(MOST, sizeof *number);
+    size_t most = 0;
+    if (!number) return db_fail_memory(context, "the steps of an image's counts");
+    for (size_t i = 0; i < pixels; i++) {
+        const double value = fabs((double)image->value[i]);
+        if (image->mask[i] != DB_MASK_TRUSTED || !(value < MOST)) continue;
+        number[(size_t)value] += value > 0;
+    }
+    for (size_t k = 1; k < MOST; k++)
+        if (number[k] > number[most]) most = k;
+    free(number);
+    *count = (double)most;
+    return DB_OK;
+}
+
+/* Step of counts: what almost all are multiples of, if they are whole and at least half of the trusted pixels are 0.
+ * A photon is then one step, because less is not seen. A few pixels may have the mean of their neighbours in place of
+ * counts. 0: no step. */
+static db_status step_of(db_context *context, const db_measured_image *image, double *step) {
+    const double replaced = 0.01; /* of the pixels with counts */
+    count_steps c = { 0 };
+    *step = 0;
+    count_multiples(image, &c);
+    if (c.broken || c.dark < c.lit || c.lit < FEWEST_STEPS) return DB_OK;
+    c = (count_steps){ 0 };
+    DB_TRY(commonest_count(context, image, &c.step));
+    count_multiples(image, &c);
+    if ((double)c.beside <= replaced * (double)c.lit) *step = c.step;
+    return DB_OK;
 }
 
 /* Uses the image's gain and no readout noise: data.gain of a detector with more noise must not hide that noise. */
@@ -106,7 +141,8 @@ db_status db_image_noise_estimate(db_context *context, db_measured_image *image,
     photons.gain = isnan(image->gain) ? 1 : image->gain;
     if (!noise->measured) photons.readout_noise = 0;
     if (noise->measured) settings->gain = photons.gain;
-    const double step = noise->measured && !(photons.gain > 1) ? step_of(image) : 0;
+    double step = 0;
+    if (noise->measured && !(photons.gain > 1)) DB_TRY(step_of(context, image, &step));
     if (step > photons.gain) {
         settings->gain = step;
         noise->by_steps = 1;
