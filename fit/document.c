@@ -1,4 +1,4 @@
-/* What is written of a refinement: PREFIX.json, its fields each with what it means, and the report. */
+/* PREFIX.json, its fields each with its meaning, and the report. */
 #include "fit/document.h"
 
 #include "base/context_internal.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A shot beside the result that says which parameters are local. */
+/* A shot, beside the result that knows the local parameters. */
 typedef struct shot_row {
     db_fit_result shot; /* borrowed */
     const db_fit_shots_result *result;
@@ -52,7 +52,7 @@ static json_t *value_text(const db_fit_estimate *e) {
     return json_string(db_value_with_error(text, e->value, e->error));
 }
 
-/* Lists of what each local parameter e of these estimates has. */
+/* Lists with a member of each local parameter's estimate e. */
 #define LOCALS(name, estimates, made)                                                              \
     static json_t *name(db_document *d, const void *of) {                                          \
         const db_fit_estimates *const all = estimates;                                             \
@@ -236,12 +236,12 @@ static const db_json_field list_rows[] = {
 static TABLE(list_fields, list_rows);
 #undef OF
 
-/* What is written of a refinement. */
+/* Data of the documents of a refinement. */
 typedef struct report {
     const db_fit_config *config;
     const db_fit_shots_result *result;
-    int described;                 /* of one image: a configuration can describe its model ... */
-    db_fit_config refined;         /* ... and this does; owned */
+    int described;                 /* of one image: 1: a configuration can describe its model ... */
+    db_fit_config refined;         /* ... and this one does; owned */
     const db_image_report *images; /* of one image, on a page; NULL: none */
 } report;
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Amplitudes that joint intensities are compared with, or held to. */
+/* Reads amplitudes for comparison with joint intensities, or for their restraint. */
 static db_status read_reference(db_context *context, db_fit_shot_list *list) {
     db_fit_config *const c = &list->config;
     const db_structure_factor_options options = { .columns = *c->reference_columns
@@ -23,7 +23,7 @@ static db_status read_reference(db_context *context, db_fit_shot_list *list) {
     return DB_OK;
 }
 
-/* Is there an image that has several lattices? */
+/* Does any image have several lattices? */
 static int images_are_shared(const db_fit_shot_list *list) {
     int shared = 0;
     for (size_t i = 0; i < list->count; i++) shared |= list->entry[i].image != i;
@@ -48,7 +48,7 @@ db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
     DB_TRY(read_reference(context, list));
     DB_TRY(db_fit_config_copy(context, &list->config, config));
     const db_status tied = db_shot_list_tie(context, list, config);
-    /* where parameters are named the refinement says why no shot can be read */
+    /* with named parameters the refinement reports why no shot can be read */
     if (tied != DB_OK && settings->parameter_count == 0) return tied;
     const int lattices = images_are_shared(list);
     if (lattices) leave_out_modes(settings);

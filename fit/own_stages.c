@@ -1,4 +1,4 @@
-/* What a shot does by itself: its own stages, and reading its pixels for a joint one. */
+/* Own stages of a shot, and its pixels for a joint stage. */
 #include "fit/own_stages.h"
 
 #include "base/context_internal.h"
@@ -25,18 +25,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything of a shot while it is worked on. */
+/* Work on a shot. */
 typedef struct work {
     db_shots *all;
     size_t shot;
     db_measured_image image;
     db_strong_pixels strong;
-    db_prediction predicted; /* by the start; empty: not known */
+    db_prediction predicted; /* predictions of the start; empty: unknown */
     db_fit_settings settings;
     db_refinement refinement;
     db_experiment tied; /* the start, with ties kept */
     db_fit_spots parts; /* of a series: reflections that the frame or a neighbour shows */
-    int is_fatal;       /* 1: what failed ends the run, not only this shot */
+    int is_fatal;       /* 1: the failure ends the run, not only this shot */
 } work;
 
 static void clear_own_work(work *w) {
@@ -53,7 +53,7 @@ static void clear_own_work(work *w) {
     free(w);
 }
 
-/* The model by the summary, which has all that a stage leaves to the next. */
+/* Restores the model from the summary, which has all results of a stage that the next one needs. */
 static db_status restore_model(work *w, db_context *context) {
     const db_shots *const all = w->all;
     const db_shot_summary *const summary = &all->summary[w->shot];
@@ -78,7 +78,7 @@ static void store_model(work *w) {
         db_shots_values(all, w->shot).at_bound[i] = result->estimates.list[i].at_bound;
 }
 
-/* After an evaluation of a shot by itself, or of a trial (NULL); 1: the run is cancelled. */
+/* Called after an evaluation of a shot's own stage, or of a trial (NULL); 1: the run is cancelled. */
 static int evaluated(void *user, const db_fit_history *entry) {
     const db_shots *const all = user;
     if (all->source->in_full && entry)
@@ -126,7 +126,7 @@ static const char BY_ITSELF[] = "after the stages of the single shot: ",
 _Static_assert(sizeof BY_ITSELF + sizeof((db_fit_verdict *)NULL)->reason <= DB_FIT_REASON_SIZE + 1,
                "a shot keeps the whole reason of a verdict");
 
-/* A quantity of the shot that is held by a bound that was chosen: others are as they are for this value of it only. */
+/* Is a quantity of the shot held by a bound of the user? Other quantities then only fit this value. */
 static int is_held(const db_fit_settings *settings, const db_fit_estimates *found,
                    const unsigned char *shared, char text[DB_BOUND_SIZE]) {
     for (size_t i = 0; i < found->count; i++)
@@ -136,7 +136,7 @@ static int is_held(const db_fit_settings *settings, const db_fit_estimates *foun
     return 0;
 }
 
-/* Is the model right? Wrong shared parameters may put spots beside their reflections, but not anywhere. */
+/* Judges the model. Wrong shared parameters may move spots off their reflections, but not to random places. */
 static db_status judge_model(work *w, db_context *context, db_judgement how, char *reason,
                              db_fit_verdict *verdict) {
     const db_refinement *const r = &w->refinement;
@@ -150,7 +150,7 @@ static db_status judge_model(work *w, db_context *context, db_judgement how, cha
     return DB_OK;
 }
 
-/* Of a shot by itself. */
+/* Judges the model of a shot's own stages. */
 static db_status check_model(work *w, db_context *context, db_judgement how) {
     char reason[sizeof((db_fit_verdict *)NULL)->reason];
     db_fit_verdict verdict;
@@ -158,7 +158,7 @@ static db_status check_model(work *w, db_context *context, db_judgement how) {
     return *reason ? db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, reason) : DB_OK;
 }
 
-/* The stages up to `to`, of which some may be done. With several starts the given one may be bad. */
+/* Runs stages up to `to`, some of which may be done. With several starts the given one may be bad. */
 static db_status run_stages(work *w, int to, db_stage_result *end) {
     db_refinement *const r = &w->refinement;
     const int from = w->all->summary[w->shot].stage,
@@ -175,12 +175,12 @@ static db_status run_stages(work *w, int to, db_stage_result *end) {
                        : DB_OK;
 }
 
-/* Does no joint stage follow? */
+/* Is there no joint stage? */
 static int is_alone(const work *w, const db_segment *segment) {
     return segment->joint < 0 && !w->all->options->array_tasks;
 }
 
-/* The stages that are left to do. */
+/* Runs the remaining stages. */
 static db_status run_own_stages(work *w, db_context *context, const db_segment *segment) {
     db_shot_summary *const summary = &w->all->summary[w->shot];
     db_stage_result end;
@@ -196,25 +196,25 @@ static db_status run_own_stages(work *w, db_context *context, const db_segment *
     return is_alone(w, segment) ? DB_OK : check_model(w, context, DB_JUDGE_START);
 }
 
-/* Of a series: takes the parts of what the frame and its neighbours have shown to the last stage,
- * unless the user has listed reflections. */
+/* Of a series: selects the parts that the frame and its neighbours showed in the last stage, unless the user has
+ * listed reflections. */
 static db_status choose_parts(work *w, db_context *context) {
     if (!db_series_shares(w->all) || w->settings.spots) return DB_OK;
     DB_TRY(db_series_parts_of(w->all, context, w->shot, &w->parts));
     if (!w->parts.count) return DB_OK;
     w->settings.spots = &w->parts;
-    w->settings.max_shoeboxes *= 3; /* the parts of a reflection on three frames */
+    w->settings.max_shoeboxes *= 3; /* a reflection has parts on three frames */
     return DB_OK;
 }
 
-/* Error of the shape of a spot that joint intensities are rendered with, of its expected counts. What sub-pixels
- * cost its peak is a tenth of it (fit/objective/stage_data.c); its sum they leave as it is. */
+/* Error of the shape of a spot for joint intensities, relative to its expected counts. Sub-pixels change its peak
+ * by a tenth of this (fit/objective/stage_data.c), and do not change its sum. */
 static const double SHAPE_ERROR = 0.05;
 
-/* The strongest shoeboxes of a shot that joint stages take before the stage of the intensities, which takes all. */
+/* Strongest shoeboxes of a shot in joint stages before the stage of joint intensities, which takes all. */
 enum { MOST_BEFORE = 200 };
 
-/* The pixels of a joint stage, and the objective that tells where it starts. */
+/* Takes the pixels of a joint stage, and makes the objective at its start. */
 static db_status open_stage(work *w, db_context *context, int stage, db_stage_data *taken,
                             db_objective *objective) {
     db_shots *const all = w->all;
@@ -242,7 +242,7 @@ static db_status open_stage(work *w, db_context *context, int stage, db_stage_da
     return status;
 }
 
-/* Puts the moments of spots for a joint stage into the store, as store_pixels does with pixels. */
+/* Puts moments of spots for a joint stage into the store, as store_pixels does with pixels. */
 static db_status store_moments(work *w, db_context *context, int stage) {
     db_shots *const all = w->all;
     db_refinement *const r = &w->refinement;
@@ -294,7 +294,7 @@ static db_status store_data(work *w, db_context *context, int stage) {
                                                               : store_pixels(w, context, stage);
 }
 
-/* After the last stage: errors and statistics of the shot. */
+/* After the last stage: estimates errors and statistics of the shot. */
 static db_status conclude_shot_alone(work *w, db_context *context) {
     db_shots *const all = w->all;
     db_fit_result *const result = w->refinement.result;
@@ -308,7 +308,7 @@ static db_status conclude_shot_alone(work *w, db_context *context) {
     return DB_OK;
 }
 
-/* A minimum that fails a test of the verdict does not count as converged, nor one at a bound of an early stage. */
+/* A minimum that fails a test of the verdict, or is at a bound of an early stage, does not count as converged. */
 static void apply_verdict(const db_fit_settings *settings, db_fit_result *result) {
     if (result->status != DB_OK) return;
     if (is_held(settings, &result->estimates, NULL, result->reason))
@@ -319,7 +319,7 @@ static void apply_verdict(const db_fit_settings *settings, db_fit_result *result
              result->verdict.reason);
 }
 
-/* All of a shot of which everything is told, whether it may be used or not; its result is handed over. */
+/* Completes the result of a shot in full, whether it may be used or not, and hands it over. */
 static db_status do_in_full(work *w, db_context *context) {
     db_refinement *const r = &w->refinement;
     db_fit_result *const result = r->result;
@@ -358,11 +358,11 @@ static db_status do_segment(work *w, db_context *context, const void *what) {
     return DB_OK;
 }
 
-/* Tests that a model passes by many spots, not by few. */
+/* Tests that only many spots can confirm. */
 static const db_fit_test_kind by_many[3] = { DB_FIT_TEST_LATTICE, DB_FIT_TEST_ROWS,
                                              DB_FIT_TEST_SMALLER };
 
-/* Notes how well the spots of a frame bear the model out, to be judged together with its neighbours'. */
+/* Notes the margins of a frame, which are judged together with its neighbours' margins. */
 static void note_margins(const db_fit_verdict *verdict, int is_frame, db_shot_summary *summary) {
     int many = 0, all = 0;
     summary->judged = verdict->spots;
@@ -376,7 +376,7 @@ static void note_margins(const db_fit_verdict *verdict, int is_frame, db_shot_su
         summary->wrong = DB_FRAME_UNDECIDED;
 }
 
-/* What a joint stage has found is held against the spots of a shot. */
+/* Judges the result of a joint stage by the spots of a shot. */
 static db_status judge_together(work *w, db_context *context, const void *what) {
     const db_judgement *const how = what;
     db_shot_summary *const summary = &w->all->summary[w->shot];
@@ -390,7 +390,7 @@ static db_status judge_together(work *w, db_context *context, const void *what) 
     return DB_OK;
 }
 
-/* Does something with a shot that can be read; one that fails is excluded. */
+/* Works on a shot that can be read; excludes it after a failure. */
 static db_status work_on(db_shots *all, db_context *context, size_t shot,
                          db_status (*task)(work *, db_context *, const void *), const void *what) {
     work *const w = calloc(1, sizeof *w);

@@ -33,11 +33,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many shots in a row share one sum. Depends on the task alone, so that sums are added in the same order
- * anywhere. */
+/* Number of consecutive shots with a common sum. Depends only on the task, so sums are always added in the same
+ * order. */
 static size_t chunk_size(const db_shots *all) {
     enum { MOST_CHUNKS = 65536 };
-    /* Joint intensities have long sums: of few chunks (bench/fit/reduction.py has the same numbers). */
+    /* Joint intensities have long sums, so few chunks (bench/fit/reduction.py has the same numbers). */
     enum { SHOTS_OF_CHUNK = 16, FEWEST_LONG = 64, MOST_LONG = 1024 };
     const size_t parts = all->count / SHOTS_OF_CHUNK, few = parts < FEWEST_LONG ? FEWEST_LONG
                                                             : parts > MOST_LONG ? MOST_LONG
@@ -52,10 +52,10 @@ static db_status make_room(db_shots *all) {
     all->numbers = calloc(all->count * db_shots_numbers(all), sizeof *all->numbers);
     if (!all->state || !all->summary || !all->numbers)
         return db_fail_memory(all->context, "the list of shots");
-    return DB_OK; /* what a process does not work on stays untouched, and takes no memory */
+    return DB_OK; /* the memory of other processes' shots is not touched */
 }
 
-/* The reflections whose intensities shots share, by the cell and detector of a start. */
+/* Lists the reflections of joint intensities, by the cell and detector of a start. */
 static db_status list_reflections(db_shots *all, const db_experiment *start) {
     const db_fit_settings *const settings = &all->settings;
     double dmin = isnan(settings->joint.dmin) ? settings->dmin : settings->joint.dmin;
@@ -69,7 +69,7 @@ static db_status list_reflections(db_shots *all, const db_experiment *start) {
                : DB_OK;
 }
 
-/* Shared parameters start where the first shot that can be read has them. */
+/* Starts shared parameters with the values of the first readable shot. */
 static db_status start_common(db_shots *all) {
     db_status status = DB_ERROR_INPUT;
     for (size_t i = 0; i < all->count; i++) {
@@ -92,9 +92,9 @@ static db_status start_common(db_shots *all) {
         }
         db_fit_settings_clear(&settings);
         db_shots_release(all, &image);
-        if (status == DB_OK) db_shots_keep_amplitudes(all, &start); /* of whichever thread reads */
+        if (status == DB_OK) db_shots_keep_amplitudes(all, &start); /* in any thread that reads */
         db_experiment_clear(&start);
-        /* a wrong configuration is wrong for all shots, as is a list of reflections */
+        /* a wrong configuration or list of reflections is wrong for all shots */
         if (status == DB_OK || status == DB_ERROR_USAGE || status == DB_ERROR_MEMORY ||
             listed != DB_OK)
             break;
@@ -114,8 +114,7 @@ static void report_done(const db_shots *all, const db_segment *segment) {
     db_shots_report(all, &event);
 }
 
-/* Runs shots by themselves. What is done of a shot is kept at once, so that an interrupted run loses
- * little. */
+/* Runs shots' own stages. Each result is kept at once, so that an interrupted run loses little. */
 static db_status run_segment(db_shots *all, const db_segment *segment) {
     const int refines = segment->to > segment->from;
     const char *const what = refines ? "refining shots by themselves" : "reading shots";
@@ -127,7 +126,7 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     return DB_OK;
 }
 
-/* Holds what a joint stage has found against the spots of each shot. */
+/* Judges the result of a joint stage by the spots of each shot. */
 static db_status judge_shots(db_shots *all, int stage, int is_last, db_wrong_shots *wrong) {
     db_judgement how = is_last ? DB_JUDGE_SHOT : DB_JUDGE_SHARING;
     DB_TRY(db_workers_each(all, "verdict", stage, db_judge_work, &how));
@@ -151,7 +150,7 @@ static void apply_verdicts(const db_shots *all, const db_wrong_shots *wrong,
              all->summary[wrong->first].reason);
 }
 
-/* A stage that is left out (it has no reason) leaves what the one before has said. */
+/* Takes the end of a stage; a stage that was left out (without a reason) keeps the end of the one before. */
 static void take_end(const db_shots *all, int stage, const db_stage_result *end,
                      db_fit_shots_result *result) {
     const size_t length = strlen(result->reason);
@@ -186,7 +185,7 @@ static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result
     return db_workers_common_status(all, db_store_empty(all->context, &all->store));
 }
 
-/* The first stage that not all shots in use have done, as far as this process knows them. */
+/* First stage that not all shots in use have done, as far as this process knows. */
 static int next_stage(const db_shots *all) {
     int stage = (int)all->settings.stage_count;
     for (size_t i = 0; i < all->count; i++) {
@@ -198,7 +197,7 @@ static int next_stage(const db_shots *all) {
     return stage;
 }
 
-/* A task of an array: what its shots do by themselves before they meet the others. */
+/* Runs a task of an array: its shots' own stages, before any joint stage. */
 static db_status run_task(db_shots *all, int stage, db_fit_shots_result *result) {
     db_segment segment = db_segment_from(all, 0);
     if (segment.to == 0)
@@ -242,13 +241,13 @@ static void report_resumed(db_shots *all) {
     db_shots_report(all, &event);
 }
 
-/* Has a cancelled run a model of the shot, beyond its start? */
+/* Does a cancelled run have a model of the shot, beyond its start? */
 static int is_refined(const db_shots *all, size_t shot, int first) {
     const db_shot_summary *const summary = &all->summary[shot];
     return all->state[shot].lower && summary->stage > 0 && summary->stage >= first;
 }
 
-/* The result of a cancelled run: the models so far, of shots that have been refined. */
+/* Ends a cancelled run with the present models of shots that have been refined. */
 static db_status end_early(db_shots *all, db_fit_shots_result *result) {
     const int first = db_segment_from(all, 0).to, most = (int)all->settings.stage_count - 1;
     int stage;
@@ -295,7 +294,7 @@ static db_status create_result(db_shots *all, db_fit_shots_result **result) {
     return DB_OK;
 }
 
-/* The model of a shot that this process has read, without amplitudes. */
+/* Stores the model of a shot that this process has read, without amplitudes. */
 static db_status store_model(db_shots *all, size_t s, const double *value, db_fit_result *shot) {
     db_experiment *const start = &all->state[s].start;
     db_crystal *const crystal = &shot->experiment.crystal;
@@ -374,7 +373,7 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     return store_model(all, s, value, shot);
 }
 
-/* What all shots in use have together; by rank 0. */
+/* Sums over all shots in use; in rank 0. */
 typedef struct totals {
     size_t pixels, shoeboxes;
     double chi2[2], degrees;
@@ -395,19 +394,19 @@ static totals add_up(const db_shots *all) {
     return sum;
 }
 
-/* What is found of a list of one is what is found of its shot. */
+/* Makes the result of a single shot that of the list. */
 static void tell_of_one(db_fit_shots_result *result) {
     const db_fit_result *const shot = &result->shot[0];
     free(result->estimates.memory);
     result->estimates = shot->estimates;
-    result->estimates.memory = NULL; /* the shot's, as the history */
+    result->estimates.memory = NULL; /* owned by the shot, like the history */
     result->history = shot->history;
     result->history_count = shot->history_count;
     result->status = shot->status;
     memcpy(result->reason, shot->reason, sizeof result->reason);
 }
 
-/* Fills the result at the end, and gives it the history. */
+/* Fills the result at the end, with the history. */
 static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     const int rank = all->team.rank;
     totals sum = { 0 };
@@ -478,7 +477,7 @@ static void clear_shots(db_shots *all) {
     free(all);
 }
 
-/* What a program asks for: the command line cannot say all of it. */
+/* Checks options that only programs can set. */
 static db_status check_options(const db_shots *all, const db_fit_settings *settings) {
     const db_fit_shots_options *const o = all->options;
     if (all->count > 0 && !all->source->load)
@@ -533,7 +532,7 @@ static const char *name_of_still(void *user, size_t shot) {
     return still->name ? still->name : "the image";
 }
 
-/* The image is lent, not copied. */
+/* Lends the image, without a copy. */
 static db_status lend_still(void *user, db_context *context, size_t shot, db_measured_image *image,
                             db_experiment *start, db_fit_settings *settings) {
     const db_fit_still *const still = user;

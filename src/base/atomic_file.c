@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-/* Files that come into being as a whole, or not at all. */
+/* Files that are written completely, or not at all. */
 #include "base/atomic_file.h"
 
 #include "base/context_internal.h"
@@ -23,7 +23,7 @@ static int write_all(int descriptor, const db_file_part *part) {
         const ssize_t written = write(descriptor, bytes + done, part->size - done);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return errno;
-        if (written == 0) return ENOSPC; /* a device that is full and does not say so */
+        if (written == 0) return ENOSPC; /* a device that is full without an error */
         done += (size_t)written;
     }
     return 0;
@@ -43,7 +43,7 @@ static db_status write_and_close(db_context *context, const char *path, int desc
     return status;
 }
 
-/* Writes to what is open already, from where it stands. */
+/* Writes to an open file, from its present place. */
 static db_status write_directly(db_context *context, const char *path,
                                 const db_output_target *target, db_part_source next, void *user) {
     const int descriptor = target->kind == DB_TARGET_DESCRIPTOR
@@ -62,8 +62,7 @@ static int create_beside(db_context *context, const char *path, const db_output_
     if (descriptor < 0)
         db_record_message(context, "%s: cannot create a file in its folder: %s", path,
                           strerror(errno));
-    /* An overwritten file keeps its permissions; where that is refused, the default ones do no
-     * harm. */
+    /* An overwritten file keeps its permissions; if that is refused, the default ones do no harm. */
     else if (target->kind == DB_TARGET_FILE &&
              fchmod(descriptor, target->status.st_mode & 07777) != 0)
         errno = 0;
@@ -95,7 +94,7 @@ static db_status check_target(db_context *context, const char *path,
     if (target->kind == DB_TARGET_FOLDER)
         return db_fail(context, DB_ERROR_FILE,
                        "%s: expected the name of a file to write, found a directory", path);
-    /* the rename alone would not respect a write protection */
+    /* a rename alone would ignore a write protection */
     if (target->kind == DB_TARGET_FILE && access(path, W_OK) != 0)
         return db_fail(context, DB_ERROR_FILE, "%s: cannot write: %s", path, strerror(errno));
     return DB_OK;

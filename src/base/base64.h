@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Four characters for the next three bytes, or for fewer at the end, where '=' stands for none. */
+/* Four characters for the next three bytes, or for fewer at the end, with '=' for missing ones. */
 static inline void db_base64_group(const unsigned char *bytes, size_t left, char text[4]) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned triple = (unsigned)bytes[0] << 16 | (left > 1 ? (unsigned)bytes[1] << 8 : 0) |

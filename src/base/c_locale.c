@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-/* Numbers with a decimal point, whatever locale the calling program lives in. */
+/* Numbers with a decimal point, whatever the locale of the program. */
 #include "base/c_locale.h"
 
 #include <locale.h>

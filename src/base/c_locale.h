@@ -1,4 +1,4 @@
-/* Numbers in files have a decimal point, whatever locale the calling program lives in. */
+/* Numbers with a decimal point in files, whatever the locale of the program. */
 #ifndef DB_BASE_C_LOCALE_H
 #define DB_BASE_C_LOCALE_H
 

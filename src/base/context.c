@@ -37,8 +37,8 @@ static int known_rank = -1;
 
 void db_device_set_local_rank(int rank) { known_rank = rank; }
 
-/* Of Open MPI, Intel MPI and other relatives of MPICH, MVAPICH, Cray's and IBM's launchers, flux, srun,
- * torchrun. */
+/* Rank on this machine from the environment of Open MPI, Intel MPI and other relatives of MPICH, MVAPICH, Cray's
+ * and IBM's launchers, flux, srun, torchrun. */
 static int local_rank(void) {
     static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK",
                                          "MPI_LOCALRANKID",
@@ -57,7 +57,7 @@ static int local_rank(void) {
     return 0;
 }
 
-/* The processes of a machine take its devices in turn. */
+/* Number of this process' device: the processes of a machine take its devices in turn. */
 static int local_number(const db_device_backend *backend) {
     const int count = backend->count ? backend->count() : 1;
     return count > 1 ? local_rank() % count : 0;
@@ -73,7 +73,7 @@ static void list_names(char *out, size_t size) {
 
 enum { LOCAL = -1 };
 
-/* "cuda", "cuda:1", "cuda:local": a name, and a number that may be left out. */
+/* Is it a name of a device: "cuda", "cuda:1", "cuda:local"? The number may be left out. */
 static int is_device_name(const char *text, size_t *length, int *number) {
     *length = strspn(text, "abcdefghijklmnopqrstuvwxyz");
     *number = 0;
@@ -146,7 +146,7 @@ const char *db_context_device_model(const db_context *context) { return context-
 
 const char *db_context_device_note(const db_context *context) { return context->device.note; }
 
-/* The baseline is what every processor of a kind has. */
+/* Baseline: instructions that every processor of this kind has. */
 #if defined(__SSE2__)
 #define BASELINE "sse2"
 #elif defined(__aarch64__)
@@ -154,7 +154,7 @@ const char *db_context_device_note(const db_context *context) { return context->
 #else
 #define BASELINE "generic"
 #endif
-/* By db_isa; behind them the baselines of all kinds, of which no other can be had here. */
+/* Names by db_isa; behind them the baselines of other kinds, which this build does not have. */
 static const char *const isa_names[] = { BASELINE, "avx2", "avx512", "sse2", "neon", "generic" };
 enum { ISA_NAMES = sizeof isa_names / sizeof *isa_names };
 
@@ -179,7 +179,8 @@ static db_isa best_isa(void) {
 }
 
 void db_record_message(db_context *context, const char *format, ...) {
-    char message[DB_MESSAGE_SIZE]; /* which may hold the one before */
+    /* a copy, because the arguments may contain the previous message */
+    char message[DB_MESSAGE_SIZE];
     if (!context) return;
     va_list arguments;
     va_start(arguments, format);
@@ -194,7 +195,7 @@ db_status db_context_create(db_context **context) {
     (*context)->isa = best_isa();
     const char *isa = getenv("DUALBRAGG_ISA");
     const char *device = getenv("DUALBRAGG_DEVICE");
-    /* the context stays even where these fail, so that its message can be read */
+    /* the context stays after these failures, so that its message can be read */
     DB_TRY(db_context_set_device(*context, "cpu"));
     if (isa && *isa) DB_TRY(db_context_set_isa(*context, isa));
     if (device && *device) DB_TRY(db_context_set_device(*context, device));

@@ -1,4 +1,4 @@
-/* The context's inside, and the one way to fail. */
+/* Inside of a context, and functions for failures. */
 #ifndef DB_BASE_CONTEXT_INTERNAL_H
 #define DB_BASE_CONTEXT_INTERNAL_H
 
@@ -17,7 +17,8 @@ struct db_context {
     int threads; /* 0: all */
     db_isa isa;
     db_device device;
-    /* what plans that are gone have left on the device for later ones, and what frees it, which is the backend's */
+    /* memory on the device from plans that were destroyed, for later plans, and the backend's function that frees
+     * it */
     void *device_pool;
     void (*pool_destroy)(void *pool);
     db_progress_function progress;
@@ -26,26 +27,25 @@ struct db_context {
     void *stage_user;
     db_notice_function notice;
     void *notice_user;
-    uint64_t noticed[DB_NOTICES_KEPT]; /* hashes of the lines told last */
+    uint64_t noticed[DB_NOTICES_KEPT]; /* hashes of the last reported lines */
     unsigned notice_count;
 };
 
-/* Records a message, printf style; context may be NULL. What strings hold that could act on a terminal is shown as
+/* Records a message, printf style; context may be NULL. Characters of strings that could act on a terminal become
  * \x1b, here and in notices (base/shown_text.h). */
 DB_API void db_record_message(db_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Tells of something that a file says and that is not used, or is doubtful: a line that begins with the
- * name of the file. The same line is told once. context may be NULL. */
+/* Reports contents of a file that are doubtful or not used: a line that begins with the name of the file. Equal
+ * lines are reported once. context may be NULL. */
 DB_API void db_notice(db_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What is kept of a line that has been told, and whether it is among the `count` so far. */
+/* Hash of a reported line, and whether it is among the `count` ones so far. */
 uint64_t db_notice_hash(const char *line);
 int db_notice_is_told(const uint64_t noticed[DB_NOTICES_KEPT], unsigned count, uint64_t hash);
 
-/* Records a message and is the status. A macro, so that readers and analysers of the caller see
- * which status that is. */
+/* Records a message and returns the status. A macro, so that readers and analysers see the status in the caller. */
 #define db_fail(context, status, ...)                                                              \
     (db_record_message((context), __VA_ARGS__), (db_status)(status))
 
@@ -53,20 +53,20 @@ int db_notice_is_told(const uint64_t noticed[DB_NOTICES_KEPT], unsigned count, u
 #define db_fail_memory(context, what)                                                              \
     db_fail((context), DB_ERROR_MEMORY, "out of memory for %s", (what))
 
-/* Passes a failed status on to the caller. */
+/* Returns a failed status to the caller. */
 #define DB_TRY(call)                                                                               \
     do {                                                                                           \
         const db_status db_try_status_ = (call);                                                   \
         if (db_try_status_ != DB_OK) return db_try_status_;                                        \
     } while (0)
 
-/* Marks of stages, for callers who ask where time goes (db_context_set_stages). */
+/* Marks of stages, for measuring times (db_context_set_stages). */
 
-/* By the thread that called the library. name: static storage. context may be NULL. */
+/* Called by the thread that called the library. name: static storage. context may be NULL. */
 DB_API void db_enter_stage(const db_context *context, const char *name);
 DB_API void db_leave_stage(const db_context *context, const char *name);
 
-/* DB_TRY of a call that is a stage. */
+/* DB_TRY for a call that is a stage. */
 #define DB_TRY_STAGE(context, name, call)                                                          \
     do {                                                                                           \
         db_enter_stage((context), (name));                                                         \

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-/* Reading whole files, pipes included; those packed by gzip are unpacked, others refused. */
+/* Reads whole files, also pipes; unpacks gzip, refuses other compressed files. */
 #include "base/file_content.h"
 #include "base/context_internal.h"
 #include "base/gzip.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* More is not a plausible image or list; what cannot tell its size (a pipe) must stop earlier. */
+/* A larger file is no plausible image or list; a source of unknown size (a pipe) has a lower limit. */
 static const uint64_t regular_file_limit = (uint64_t)16 << 30;
 static const size_t stream_limit = (size_t)1 << 28;
 
@@ -25,7 +25,7 @@ static db_status read_regular(db_context *context, const char *path, int descrip
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             return db_fail(context, DB_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
-        if (got == 0) break; /* became shorter meanwhile */
+        if (got == 0) break; /* the file became shorter meanwhile */
         content->size += (size_t)got;
     }
     return DB_OK;
@@ -78,7 +78,7 @@ static db_status refuse_compressed(db_context *context, const char *path,
         const char *magic;
         size_t length;
     } formats[] = {
-        { "gzip", "gunzip", "\x1f\x8b", 2 }, /* but not its method */
+        { "gzip", "gunzip", "\x1f\x8b", 2 }, /* gzip, with an unknown method */
         { "bzip2", "bunzip2", "BZh", 3 },
         { "xz", "unxz",
           "\xfd"

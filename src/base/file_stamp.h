@@ -1,4 +1,4 @@
-/* Which file a name means, and in which state: what was read of it can be kept while that is the same. */
+/* Identity and state of a file: data read from it stay valid while both are the same. */
 #ifndef DB_BASE_FILE_STAMP_H
 #define DB_BASE_FILE_STAMP_H
 
@@ -6,10 +6,10 @@
 
 typedef struct db_file_stamp {
     unsigned long long device, node, size;
-    long long seconds[2], nanoseconds[2]; /* of its last change, and of that of its name or times */
+    long long seconds[2], nanoseconds[2]; /* of the last change of content, and of name or times */
 } db_file_stamp;
 
-/* 0: there is no such file, or it was changed so recently that a further change might not show. */
+/* Takes the state of a file. 0: there is none, or it was changed so recently that a further change might not show. */
 DB_API int db_file_stamp_take(const char *path, db_file_stamp *stamp);
 
 static inline int db_file_stamp_same(const db_file_stamp *a, const db_file_stamp *b) {

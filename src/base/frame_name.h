@@ -5,8 +5,8 @@
 #include <dualbragg/status.h>
 #include <stddef.h>
 
-/* The file of a name, cut to the room, and the number behind the last #; 0: the name is that of a
- * file. A file that has # and digits in its own name goes first. */
+/* Splits FILE#N: the file's name, cut to the room, and the number behind the last #; 0: the name is a file. A file
+ * with # and digits in its own name has precedence. */
 DB_API long db_frame_split(const char *name, char *file, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Growth of lists, twofold each time. */
+/* Growth of lists, which double each time. */
 #ifndef DB_BASE_GROWTH_H
 #define DB_BASE_GROWTH_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Room for at least `wanted` elements of `size` bytes (1 or more): the list, perhaps moved, and
- * *room as large as it is now. NULL without memory; the list then is what it was. */
+/* Makes room for at least `wanted` elements of `size` bytes (1 or more): returns the list, perhaps moved, and sets
+ * *room. NULL without memory; the list is then unchanged. */
 static inline void *db_grown(void *list, size_t *room, size_t wanted, size_t size) {
     enum { LEAST = 16 };
     if (list && wanted <= *room) return list;
@@ -19,8 +19,8 @@ static inline void *db_grown(void *list, size_t *room, size_t wanted, size_t siz
     return grown;
 }
 
-/* The same for a list of `room` elements that the caller holds; without memory the caller returns
- * DB_ERROR_MEMORY, with a message that names the elements. */
+/* Grows a list of `room` elements of the caller, who returns DB_ERROR_MEMORY without memory, with a message that
+ * names the elements. */
 #define DB_GROW(context, list, room, wanted, what)                                                 \
     do {                                                                                           \
         void *const db_grown_ = db_grown((list), &(room), (wanted), sizeof *(list));               \

@@ -9,15 +9,15 @@
 #if defined(DB_HAVE_ZLIB)
 #include <zlib.h>
 
-/* A small file may claim to hold a thousand times its size. */
+/* A small file may unpack to a thousand times its size. */
 static const size_t MOST = (size_t)1 << 30;
 
 enum { WITH_HEADER = 16 + MAX_WBITS };
 
 static uInt piece(size_t bytes) { return bytes < (1U << 30) ? (uInt)bytes : 1U << 30; }
 
-/* Unpacks as much as there is room for; a file may be several packed ones behind each other.
- * Returns Z_STREAM_END at its end, Z_OK where there is more, or an error. */
+/* Unpacks as much as there is room for; a file may consist of several packed ones. Returns Z_STREAM_END at its
+ * end, Z_OK if there is more, or an error. */
 static int unpack_gzip(z_stream *z, const char *end, char *out, size_t room, size_t *done) {
     *done = 0;
     for (;;) {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* What cannot be read cannot be written to a pipe, either, and the kernel says so without a signal. */
+/* Unreadable memory cannot be written to a pipe, which the kernel reports without a signal. */
 int db_host_reads(const void *memory) {
     int ends[2];
     ssize_t written;

@@ -1,4 +1,4 @@
-/* The last JSON document that was read, with the number of those who use it. */
+/* The last JSON document, with its number of users. */
 #if defined(DB_HAVE_JANSSON)
 #include "base/json_kept.h"
 

@@ -1,5 +1,4 @@
-/* jansson under lack of memory: allocations are counted, and parsing is given up at the first that
- * fails. */
+/* jansson without memory: counts allocations, and gives up parsing at the first failure. */
 #if defined(DB_HAVE_JANSSON)
 #include "base/json_memory.h"
 
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A document that is being read: what it has allocated, and where to go when there is no more. */
+/* A document being read: its allocations, and the place to continue without memory. */
 typedef struct loading {
     jmp_buf out_of_memory;
     void **block;
@@ -47,7 +46,7 @@ static void *counting_malloc(size_t size) {
 }
 
 static void forgetting_free(void *block) {
-    /* most often it is one of the last */
+    /* most often one of the last */
     for (size_t i = current ? current->count : 0; i-- > 0;)
         if (current->block[i] == block) {
             current->block[i] = current->block[--current->count];
@@ -56,7 +55,7 @@ static void forgetting_free(void *block) {
     real_free(block);
 }
 
-/* The program may still use jansson after this library has been unloaded. */
+/* The program may use jansson after this library was unloaded. */
 __attribute__((destructor)) static void step_aside(void) {
     json_malloc_t now_malloc;
     json_free_t now_free;
@@ -102,22 +101,22 @@ json_t *db_json_load(const char *bytes, size_t size, json_error_t *error) {
     return document;
 }
 
-/* Of UTF-8 that may not be shown as it is (db_shown_character). */
+/* Code point of UTF-8 that may not be shown unchanged (db_shown_character). */
 static unsigned code_point(const unsigned char *c, size_t bytes) {
     return bytes == 1   ? c[0]
            : bytes == 2 ? (c[0] & 0x1fu) << 6 | (c[1] & 0x3fu)
                         : (c[0] & 0x0fu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
 }
 
-/* The lines of a document stay. */
+/* Takes a character; ends of lines stay. */
 static size_t character(const char *text, int *stays) {
     const size_t bytes = db_shown_character(text, stays);
     if (*text == '\n') *stays = 1;
     return bytes;
 }
 
-/* Terminals show documents, too: characters that act on them, which stand in strings only, become \u009b and the like,
- * as jansson writes those below 32. NULL without memory. */
+/* Documents are shown on terminals, too: characters that act on them, which occur only in strings, become \u009b
+ * and the like, as jansson writes characters below 32. NULL without memory. */
 static char *made_harmless(const char *text) {
     enum { LONGEST = 6 };
     size_t size = 1;

@@ -5,8 +5,8 @@
 #include <dualbragg/status.h>
 #include <stddef.h>
 
-/* As malloc, to be freed by free. Large ones in large pages, where the system has them: most of
- * the time that a large image takes would be spent on mapping small ones. */
+/* As malloc, to be freed by free. Large memory is in large pages, if the system has them: mapping small ones would
+ * take most of the time of a large image. */
 DB_API void *db_allocate_large(size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where the pixels of measured images are: those of several panels lie one below the other. */
+/* Places of the pixels of measured images: panels are one below the other. */
 #ifndef DB_BASE_MEASURED_PIXELS_H
 #define DB_BASE_MEASURED_PIXELS_H
 
@@ -9,12 +9,12 @@ static inline size_t db_measured_panels(const db_measured_image *image) {
     return image->panel_count > 1 ? image->panel_count : 1;
 }
 
-/* Of all panels. */
+/* Number of pixels of all panels. */
 static inline size_t db_measured_pixels(const db_measured_image *image) {
     return (size_t)image->fast_pixels * (size_t)image->slow_pixels;
 }
 
-/* First row of a panel, and how many it has. */
+/* First row of a panel, and number of its rows. */
 static inline int db_measured_first_row(const db_measured_image *image, size_t panel) {
     return image->panel_count > 1 ? image->panels[panel].first_row : 0;
 }
@@ -34,7 +34,7 @@ static inline db_measured_image db_measured_panel(const db_measured_image *image
     return one;
 }
 
-/* Where pixel (fast, slow), counted from a region's first one, is in the image. */
+/* Index in the image of pixel (fast, slow), counted from a region's first one. */
 static inline size_t db_measured_index(const db_measured_image *image, const db_region *region,
                                        int fast, int slow) {
     const int row = db_measured_first_row(image, region->panel) + region->slow_start + slow;

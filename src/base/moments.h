@@ -1,5 +1,5 @@
-/* Mean, spread and correlation of values that come one by one, without cancellation: B. P. Welford,
- * Technometrics 4 (1962) 419. */
+/* Mean, spread and correlation of values that come one by one, without cancellation: B. P. Welford, Technometrics
+ * 4 (1962) 419. */
 #ifndef DB_BASE_MOMENTS_H
 #define DB_BASE_MOMENTS_H
 
@@ -30,7 +30,7 @@ static inline double db_moments_rms(const db_moments *m) {
     return hypot(m->count ? m->mean : NAN, db_moments_rmsd(m));
 }
 
-/* Of pairs. */
+/* Moments of pairs. */
 typedef struct db_co_moments {
     db_moments x, y;
     double product; /* sum of products of the deviations */
@@ -43,7 +43,7 @@ static inline void db_co_moments_add(db_co_moments *m, double x, double y) {
     m->product += delta * (y - m->y.mean);
 }
 
-/* Pearson's coefficient; NAN where one of the two does not vary. */
+/* Pearson's coefficient; NAN if one of the two does not vary. */
 static inline double db_co_moments_correlation(const db_co_moments *m) {
     return m->product / sqrt(m->x.deviation * m->y.deviation);
 }

@@ -1,4 +1,4 @@
-/* Numbers by names: open addressing, half of the slots at most in use. */
+/* Numbers by names: open addressing, with at most half of the slots in use. */
 #include "base/name_table.h"
 
 #include <stdint.h>
@@ -17,7 +17,7 @@ static uint64_t hash_name(const char *name, size_t length) {
     return value ^ value >> 32;
 }
 
-/* The slot of a name, or the free one where it would be put. */
+/* Slot of a name, or the free slot for it. */
 static db_name_slot *slot_of(const db_name_table *table, const char *name, size_t length) {
     size_t i = (size_t)hash_name(name, length) & (table->room - 1);
     for (;; i = (i + 1) & (table->room - 1)) {

@@ -1,4 +1,4 @@
-/* Numbers by names: a hash table, so that files with many names are read in linear time. */
+/* Numbers by names: a hash table, so that files with many names take linear time. */
 #ifndef DB_BASE_NAME_TABLE_H
 #define DB_BASE_NAME_TABLE_H
 
@@ -10,10 +10,10 @@ typedef struct db_name_table {
     struct db_name_slot *slot;
 } db_name_table;
 
-/* Puts a name, which is borrowed, or gives it another number. 0 without memory. */
+/* Adds a name, which is borrowed, or changes its number. 0 without memory. */
 DB_API int db_name_table_put(db_name_table *table, const char *name, size_t length, size_t number);
 
-/* Returns whether it is there. */
+/* Finds a name; returns whether it is there. */
 DB_API int db_name_table_find(const db_name_table *table, const char *name, size_t length,
                               size_t *number);
 

@@ -44,7 +44,7 @@ static const char *without_dashes(const char *name) {
     return name;
 }
 
-/* Names of one or two letters are near where only their case differs. */
+/* Names of one or two letters are near only if they differ in case. */
 static int is_near(const char *wanted, const char *name, int distance) {
     enum { SHORTEST_STEM = 3 };
     const size_t n = strlen(wanted), m = strlen(name);

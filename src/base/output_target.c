@@ -1,5 +1,5 @@
 #define _XOPEN_SOURCE 700 /* realpath */
-/* Where a file that is written ends up: links followed, devices told apart. */
+/* Target of a written file: follows links, recognizes devices. */
 #include "base/output_target.h"
 #include "base/path.h"
 
@@ -11,7 +11,7 @@
 
 enum { MOST_LINKS = 40 }; /* as the kernel's limit */
 
-/* /dev/stdout, /dev/fd/3: the number; -1: something else. */
+/* Number of /dev/stdout, /dev/fd/3; -1: another path. */
 static int descriptor_of(const char *path) {
     static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
     if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
@@ -36,7 +36,7 @@ char *db_path_beside(const char *beside, const char *name) {
     return joined;
 }
 
-/* What a link says, as seen from its folder; NULL and errno. */
+/* Target of a link, relative to the link's folder; NULL and errno. */
 static char *follow_link(const char *link) {
     char text[4097];
     const ssize_t length = readlink(link, text, sizeof text - 1);
@@ -45,7 +45,7 @@ static char *follow_link(const char *link) {
     return db_path_beside(link, text);
 }
 
-/* Absolute and without links: the folder exists, the file does not. NULL and errno. */
+/* Absolute path without links of a new file in an existing folder. NULL and errno. */
 static char *new_file(const char *path) {
     const size_t length = db_folder_length(path);
     const char *const name = path + length;
@@ -62,7 +62,7 @@ static char *new_file(const char *path) {
     return whole;
 }
 
-/* Follows links to the name at their end. NULL and errno. */
+/* Follows links to their end. NULL and errno. */
 static char *end_of_links(const char *path) {
     char *name = strdup(path);
     for (int links = 0; name; links++) {
@@ -96,7 +96,7 @@ static int examine(const char *name, int exists, db_output_target *target) {
 
 int db_output_target_find(const char *path, db_output_target *target) {
     *target = (db_output_target){ .kind = DB_TARGET_NEW, .descriptor = -1 };
-    /* ask the system first: it reports circles of links, and links that may not be followed */
+    /* the system first: it reports circles of links, and links that may not be followed */
     const int exists = stat(path, &target->status) == 0;
     if (!exists && errno != ENOENT) return errno;
     char *const name = end_of_links(path);

@@ -6,17 +6,17 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Length of a path up to and with its last slash; 0 without one. */
+/* Length of a path including its last slash; 0 without one. */
 static inline size_t db_folder_length(const char *path) {
     const char *const slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* What is behind the last slash. */
+/* Part behind the last slash. */
 static inline const char *db_file_name(const char *path) { return path + db_folder_length(path); }
 
-/* `name` as seen from the folder of the file `beside`; a name from the root on as it is. To be
- * freed; NULL without memory. */
+/* `name` relative to the folder of the file `beside`; absolute names are unchanged. To be freed; NULL without
+ * memory. */
 DB_API char *db_path_beside(const char *beside, const char *name);
 
 #endif

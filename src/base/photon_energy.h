@@ -1,5 +1,4 @@
-/* Photon energies of files as wavelengths. The command line's -energy has the factor of nanoBragg,
- * 12398.42. */
+/* Wavelengths of photon energies in files. The command line's -energy has the factor of nanoBragg, 12398.42. */
 #ifndef DB_BASE_PHOTON_ENERGY_H
 #define DB_BASE_PHOTON_ENERGY_H
 
@@ -11,10 +10,10 @@
 /* The energy of an electron at rest (eV). */
 #define DB_ELECTRON_REST_EV 510998.95
 
-/* Beams of shorter waves (A) are of electrons: photons would have 250 keV. */
+/* Beams with shorter waves (A) are electrons: photons would have 250 keV. */
 #define DB_SHORTEST_X_RAY 0.05
 
-/* What accelerates electrons to a wavelength (A): the kinetic energy (eV) by momentum h / wavelength. */
+/* Kinetic energy (eV) of electrons with a wavelength (A), from their momentum h / wavelength. */
 static inline double db_electron_energy(double wavelength) {
     const double momentum = DB_EV_ANGSTROM / wavelength; /* times the speed of light, eV */
     return momentum * momentum /

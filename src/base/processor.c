@@ -1,5 +1,5 @@
-/* Asks the processor itself (cpuid, xgetbv: Intel's manual, volume 1, 14.3 and 15.2): compilers' own functions for that are
- * not there, or know nothing, in some of their run-time libraries. */
+/* Instruction sets, asked from the processor (cpuid, xgetbv: Intel's manual, volume 1, 14.3 and 15.2): functions
+ * of compilers are missing or incomplete in some of their run-time libraries. */
 #include "base/processor.h"
 
 #if defined(__x86_64__)
@@ -26,7 +26,8 @@ static int holds(unsigned word, unsigned bits) { return (word & bits) == bits; }
 enum { ASKED = 1, AVX2 = 2, AVX512 = 4 };
 
 static int sets_of(const processor *p) {
-    const unsigned ymm = 0x6, zmm = 0xe6; /* with the lower halves; all of them, and masks */
+    /* ymm with the lower halves; zmm with all of them and masks */
+    const unsigned ymm = 0x6, zmm = 0xe6;
     if (!holds(p->kept, ymm) || !holds(p->basic, bit_AVX | bit_FMA) ||
         !holds(p->extended, bit_AVX2))
         return ASKED;
@@ -36,8 +37,8 @@ static int sets_of(const processor *p) {
                : ASKED | AVX2;
 }
 
-/* Asked once: a virtual machine takes some 10 us for each cpuid, and contexts are many. Threads that ask at the same time
- * find the same. */
+/* Asked once: a virtual machine takes some 10 us for each cpuid, and there are many contexts. Threads that ask at
+ * the same time get the same answer. */
 static int known_sets(void) {
     static int known;
     int sets = __atomic_load_n(&known, __ATOMIC_RELAXED);

@@ -10,7 +10,7 @@
 
 enum { DIGITS = 65536 };
 
-/* Unsigned integers that are ordered as the floats are, and back. */
+/* Unsigned integers in the order of the floats, and back. */
 static uint32_t ordered_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -24,15 +24,14 @@ static float from_ordered_bits(uint32_t ordered) {
     return value;
 }
 
-/* The digit at which the running count passes rank; rank is reduced to that within the digit. */
+/* The digit at which the running count passes rank; reduces rank to the rank within the digit. */
 static uint32_t select_digit(const size_t *histogram, size_t *rank) {
     uint32_t digit = 0;
     while (*rank >= histogram[digit]) *rank -= histogram[digit++];
     return digit;
 }
 
-/* The value of the given rank, by the upper 16 bits (whose histogram is there already), then the
- * lower ones. */
+/* The value with this rank, by the upper 16 bits (with a given histogram), then the lower ones. */
 static float select_rank(const float *values, size_t count, const size_t *upper, size_t rank,
                          size_t *lower) {
     const uint32_t high_digit = select_digit(upper, &rank);

@@ -5,8 +5,8 @@
 #include <dualbragg/context.h>
 #include <stddef.h>
 
-/* The values below which the shares low_share <= high_share (0 to 1) of all finite values lie; both
- * 0 if none is finite. Exact, in time proportional to count. */
+/* Values below which the fractions low_share <= high_share (0 to 1) of all finite values lie; both 0 if none is
+ * finite. Exact, in time proportional to count. */
 DB_API db_status db_quantiles(db_context *context, const float *values, size_t count,
                               double low_share, double high_share, float *low, float *high);
 

@@ -18,7 +18,7 @@ void db_shot_notices_begin(const db_context *context, db_shot_notices *notices) 
     memcpy(notices->noticed, context->noticed, sizeof notices->noticed);
 }
 
-/* Of the line without its file and without numbers. */
+/* Key of a line, without its file and without numbers. */
 static uint64_t key_of(const char *line) {
     char kind[DB_MESSAGE_SIZE];
     size_t length = 0;
@@ -38,7 +38,7 @@ static db_shot_notice *find_notice(const db_shot_notices *notices, uint64_t key)
     return NULL;
 }
 
-/* Without memory a notice is lost. */
+/* Adds a notice; without memory it is lost. */
 static db_shot_notice *add_notice(db_shot_notices *notices, uint64_t key) {
     db_shot_notice *const grown =
         realloc(notices->kind, (notices->count + 1) * sizeof *notices->kind);

@@ -1,23 +1,24 @@
-/* Notices of many shots, which are read by several contexts at once: each kind is told once, of its first shot. */
+/* Notices of many shots, which several contexts read at once: each kind is reported once, for its first shot. */
 #ifndef DB_BASE_SHOT_NOTICES_H
 #define DB_BASE_SHOT_NOTICES_H
 
 #include "base/context_internal.h"
 
-/* Whom to tell, and what has been heard. */
+/* Receiver of notices, and notices so far. */
 typedef struct db_shot_notices {
     db_notice_function function; /* NULL: nobody */
     void *user;
-    uint64_t noticed[DB_NOTICES_KEPT]; /* what the context had told before (struct db_context) */
+    /* lines that the context had reported before (struct db_context) */
+    uint64_t noticed[DB_NOTICES_KEPT];
     unsigned notice_count;
     struct db_shot_notice *kind;
     size_t count;
 } db_shot_notices;
 
-/* What is heard is to go where the context tells its notices. */
+/* Begins; notices later go where the context reports its own. */
 DB_API void db_shot_notices_begin(const db_context *context, db_shot_notices *notices);
 
-/* While a context reads files of a shot. */
+/* Listener of a context that reads files of a shot. */
 typedef struct db_shot_listener {
     db_shot_notices *notices;
     size_t shot;
@@ -26,12 +27,12 @@ typedef struct db_shot_listener {
     void *user_before;
 } db_shot_listener;
 
-/* The context may be anybody's, in any thread; db_shot_notices_leave gives it back. notices, shot and name are set. */
+/* Listens to a context in any thread; db_shot_notices_leave ends it. notices, shot and name are set. */
 DB_API void db_shot_notices_listen(db_context *context, db_shot_listener *listener);
 DB_API void db_shot_notices_leave(db_context *context, const db_shot_listener *listener);
 
-/* Tells in the order of shots what has been heard of the first `shots` of them, each kind once. Lines of one kind
- * differ in the name of the file that they begin with and in numbers. */
+/* Reports notices of the first `shots` shots in their order, each kind once. Lines of one kind differ only in the
+ * file's name at their start and in numbers. */
 DB_API void db_shot_notices_tell(db_shot_notices *notices, size_t shots);
 
 DB_API void db_shot_notices_clear(db_shot_notices *notices);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The code point of a character of several bytes; 0: it is no UTF-8 (RFC 3629). */
+/* Code point of a character with several bytes; 0: it is no UTF-8 (RFC 3629). */
 static uint32_t decode_character(const unsigned char *c, size_t *bytes) {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
     const size_t count = c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
@@ -22,7 +22,7 @@ static uint32_t decode_character(const unsigned char *c, size_t *bytes) {
     return point;
 }
 
-/* Controls of the second kind (C1), line ends, marks of direction. */
+/* Is it a control of the second kind (C1), a line end, or a mark of direction? */
 static int acts_on_terminals(uint32_t point) {
     return point < 0xa0 || point == 0x61c || (point >= 0x200e && point <= 0x200f) ||
            (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
@@ -38,7 +38,7 @@ size_t db_shown_character(const char *text, int *plain) {
     return bytes;
 }
 
-/* Where text goes: a buffer or a stream. */
+/* Target of text: a buffer or a stream. */
 typedef struct sink {
     char *out;
     size_t size, length;
@@ -52,8 +52,8 @@ static void put_bytes(sink *to, const char *bytes, size_t count) {
     to->length += count;
 }
 
-/* The next character as it is shown; returns how many bytes of `text` it takes. A character is not cut: what is left of
- * one at the end of a limited string is no UTF-8. */
+/* Shows the next character; returns its number of bytes in `text`. The rest of a character at the end of a limited
+ * string is no UTF-8. */
 static size_t show_character(const char *text, size_t limit, char shown[4 * 4 + 1]) {
     char own[5] = "";
     int plain;
@@ -69,7 +69,7 @@ static size_t show_character(const char *text, size_t limit, char shown[4 * 4 + 
     return bytes;
 }
 
-/* width < 0: to the left; limit: of bytes that are read. */
+/* width < 0: left-aligned; limit: bytes to read. */
 static void put_text(sink *to, const char *text, int width, size_t limit) {
     char shown[17];
     size_t length = 0;
@@ -85,7 +85,7 @@ static void put_text(sink *to, const char *text, int width, size_t limit) {
     for (size_t i = length; width < 0 && i < wanted; i++) put_bytes(to, " ", 1);
 }
 
-/* One conversion, "%-8.3lf": what stands between % and its letter, with stars replaced by their numbers. */
+/* A conversion, "%-8.3lf": the part between % and its letter, with stars replaced by numbers. */
 typedef struct conversion {
     char text[48];
     int width, precision; /* of strings; precision < 0: none */
@@ -94,7 +94,7 @@ typedef struct conversion {
 
 enum { A_LONG = 1, A_LONG_LONG, A_SIZE, A_DIFFERENCE };
 
-/* One step more of an argument list, which functions share by pointer. */
+/* An argument list that functions share by pointer. */
 typedef struct argument_list {
     va_list list;
 } argument_list;
@@ -129,7 +129,7 @@ static int length_at(const char **format) {
     return 0;
 }
 
-/* Reads a conversion up to its letter, at which `format` then stands. */
+/* Reads a conversion; `format` is then at its letter. */
 static conversion conversion_at(const char **format, argument_list *arguments) {
     conversion c = { .precision = -1 };
     char flags[8] = "", precision[16] = "";
@@ -154,7 +154,7 @@ static conversion conversion_at(const char **format, argument_list *arguments) {
     return c;
 }
 
-/* As snprintf, with the next argument as the type that the conversion asks for. */
+/* As snprintf, with the next argument in the type of the conversion. */
 static int number_text(char *text, size_t size, const conversion *c, char letter,
                        argument_list *arguments) {
 #define PRINT_IF(condition, type)                                                                  \

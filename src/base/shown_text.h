@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* As vsnprintf: the length that the whole has. */
+/* As vsnprintf: returns the length of the whole text. */
 DB_API size_t db_shown_vformat(char *out, size_t size, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 DB_API size_t db_shown_format(char *out, size_t size, const char *format, ...)
@@ -23,8 +23,8 @@ DB_API void db_shown_vprint(FILE *stream, const char *format, va_list arguments)
 DB_API void db_shown_print(FILE *stream, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* How many bytes the first character of a text has, and whether it may be shown as it is. Neither looks beyond the
- * terminating 0. */
+/* Number of bytes of the first character of a text, and whether it may be shown unchanged. Neither looks beyond
+ * the terminating 0. */
 DB_API size_t db_shown_character(const char *text, int *plain);
 
 #endif

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-/* Temporary files: a list of them that a signal handler can go through. */
+/* Temporary files, in a list for signal handlers. */
 #include "base/path.h"
 #include "base/temporary_file.h"
 
@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* All temporary files of the process. Slots are used again and never freed, and who takes a file
- * out of its slot owns it: threads and a signal handler can meet here at any time. */
+/* All temporary files of the process. Slots are reused and never freed. Whoever takes a file out of its slot owns
+ * it: threads and a signal handler can meet here at any time. */
 typedef struct slot {
     _Atomic(db_temporary *) file; /* NULL: free */
     struct slot *next;
@@ -81,8 +81,7 @@ void db_remove_unfinished_files(void) {
     errno = error;
 }
 
-/* A name that no other process takes either, wherever it runs. Not the target's name with a suffix:
- * that could be too long. */
+/* A name that no other process uses on any machine; not the target's name with a suffix, which could be too long. */
 static db_temporary *make_name(const char *beside) {
     static atomic_uint counter;
     const int folder_length = (int)db_folder_length(beside);

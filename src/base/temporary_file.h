@@ -1,13 +1,13 @@
-/* Temporary files beside those that they will replace. Their names are kept until the files are
- * done with, so that a program which ends early can remove them (db_remove_unfinished_files). */
+/* Temporary files beside the files that they will replace. Their names are kept while they exist, so that a
+ * program that ends early can remove them (db_remove_unfinished_files). */
 #ifndef DB_BASE_TEMPORARY_FILE_H
 #define DB_BASE_TEMPORARY_FILE_H
 
 #include <dualbragg/context.h>
 
 typedef struct db_temporary {
-    struct db_temporary *next; /* of those that a handler has removed */
-    long owner;                /* process: a child must not remove its parent's files */
+    struct db_temporary *next; /* next file that a handler has removed */
+    long owner;                /* process of the file: a child must not remove its parent's files */
     char path[];
 } db_temporary;
 
@@ -16,10 +16,10 @@ typedef struct db_temporary {
  * *temporary is NULL. */
 DB_API int db_temporary_create(const char *beside, unsigned mode, db_temporary **temporary);
 
-/* The same for a file that is there already, such as a lock. NULL without memory. */
+/* Takes an existing file, such as a lock. NULL without memory. */
 DB_API db_temporary *db_temporary_adopt(const char *path);
 
-/* The file is removed, or stays because it has another name by now; frees *temporary. */
+/* Removes the file, or keeps it because it has another name now; frees *temporary. */
 DB_API void db_temporary_remove(db_temporary **temporary);
 DB_API void db_temporary_keep(db_temporary **temporary);
 

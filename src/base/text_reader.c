@@ -79,7 +79,7 @@ static void take_digits(const char **p, const char *end, int after_point, int *a
     }
 }
 
-/* 1 if [p, end) is a decimal number without sign. */
+/* 1 if [p, end) is a decimal number without a sign. */
 static int scan_decimal(const char *p, const char *end, decimal *number) {
     *number = (decimal){ 0 };
     int any = 0;
@@ -116,8 +116,7 @@ int db_word_number(db_word word, double *value) {
     decimal number;
     if (!scan_decimal(start, end, &number)) return 0;
     double magnitude;
-    /* Integers below 2^53 and powers of ten up to 22 are exact, so that one operation rounds once.
-     */
+    /* Integers below 2^53 and powers of ten up to 22 are exact, so one operation rounds once. */
     if (number.significant <= 19 && number.digits < (uint64_t)1 << 53 &&
         abs(number.exponent) <= 22) {
         const double digits = (double)number.digits;
@@ -148,7 +147,7 @@ db_status db_text_columns(db_context *context, const db_text *text, const char *
     return DB_OK;
 }
 
-/* End of a word: white space outside brackets and quotes. NULL: one of them stays open. */
+/* End of a word: white space outside brackets and quotes. NULL: a bracket or quote is not closed. */
 static const char *end_of_word(const char *at) {
     int depth = 0;
     char quote = '\0';

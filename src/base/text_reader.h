@@ -10,14 +10,14 @@ typedef struct db_text {
     char *next;         /* start of the next line */
     char *line;         /* the current line, ended by a zero, without line end and '#' comment */
     size_t line_number; /* of the current line, from 1 */
-    int signs_in_words; /* 1: comments begin with a word, and # may stand within one */
+    int signs_in_words; /* 1: comments begin with a word, and # may be inside one */
 } db_text;
 
 /* Reads a text file; refuses binary ones. */
 DB_API db_status db_text_open(db_context *context, const char *path, db_text *text);
 DB_API void db_text_close(db_text *text);
 
-/* Moves to the next line that holds more than white space and comment; 0 at the end. */
+/* Moves to the next line with more than white space and comments; 0 at the end. */
 DB_API int db_text_next_line(db_text *text);
 
 /* A word of a line. */
@@ -26,21 +26,19 @@ typedef struct db_word {
     size_t length; /* 0: none left */
 } db_word;
 
-/* Takes the next word, separated by any of the characters of `separators`, off *cursor. */
+/* Takes the next word, separated by any of the characters in `separators`, from *cursor. */
 DB_API db_word db_next_word(const char **cursor, const char *separators);
 #define DB_WHITE_SPACE " \t\v\f"
 
-/* The number a word consists of, decimal and independent of the locale. 0 if it is no number or not
- * finite. */
+/* Number of a word, decimal and independent of the locale. 0 if it is no number or not finite. */
 DB_API int db_word_number(db_word word, double *value);
 
-/* Reads the numbers of the current line, at most `count`; names[] are theirs, for messages.
- * *found: how many there are. */
+/* Reads numbers of the current line, at most `count`; names[] for messages. *found: their number. */
 DB_API db_status db_text_columns(db_context *context, const db_text *text, const char *separators,
                                  const char *const *names, int count, double *column, int *found);
 
-/* The words of the current line one behind the other, each ended by a zero, and a zero at the end; to
- * be freed. White space in brackets and quotes ends no word. */
+/* Words of the current line one after the other, each ended by a zero, and a zero at the end; to be freed. White
+ * space in brackets and quotes does not end a word. */
 DB_API db_status db_text_words(db_context *context, const db_text *text, char **words);
 
 /* Removes the quotes around a word; 0: it has none. */

@@ -17,13 +17,11 @@ typedef struct db_text_stream {
 
 DB_API db_status db_text_stream_open(db_context *context, db_text_stream *text);
 
-/* Ends the text; bytes and length are valid then. DB_ERROR_MEMORY if
- * something got lost. */
+/* Ends the text, and sets bytes and length. DB_ERROR_MEMORY if part of it was lost. */
 DB_API db_status db_text_stream_finish(db_context *context, db_text_stream *text);
 DB_API void db_text_stream_free(db_text_stream *text);
 
-/* Ends the text, writes it to a file (atomically) unless `status` says that composing it failed,
- * and frees it. */
+/* Ends the text, writes it to a file (atomically) unless `status` is a failure of composing it, and frees it. */
 DB_API db_status db_text_stream_write(db_context *context, db_text_stream *text, db_status status,
                                       const char *path);
 

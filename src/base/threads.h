@@ -1,4 +1,4 @@
-/* How many threads a piece of work gets, and which of them this one is. */
+/* Number of threads for work, and number of the present one. */
 #ifndef DB_BASE_THREADS_H
 #define DB_BASE_THREADS_H
 
@@ -8,7 +8,7 @@
 #include <omp.h>
 #endif
 
-/* As many as the context wants. */
+/* Threads of the context. */
 static inline int db_threads(const db_context *context) {
 #if defined(_OPENMP)
     return context->threads ? context->threads : omp_get_max_threads();
@@ -18,21 +18,20 @@ static inline int db_threads(const db_context *context) {
 #endif
 }
 
-/* The same, but at most one thread for each piece of work. */
+/* Threads of the context, at most one for each piece of work. */
 static inline int db_threads_for(const db_context *context, long pieces) {
     const int wanted = db_threads(context);
     return (int)(wanted < pieces ? wanted : pieces > 0 ? pieces : 1);
 }
 
-/* The same, each with 100 us of work at least, of pieces that take one thread so many ns: to wake a
- * thread takes a good part of that, and on a busy machine it is long until it runs and can be waited
- * for. */
+/* Threads with at least 100 us of work each, for pieces that take one thread this many ns: waking a thread takes a
+ * good part of 100 us, and on a busy machine it runs late. */
 static inline int db_threads_worth(const db_context *context, long pieces, double ns) {
     const double shares = (double)pieces * ns / 100e3;
     return db_threads_for(context, shares < (double)pieces ? (long)shares : pieces);
 }
 
-/* From 0. */
+/* Number of this thread, from 0. */
 static inline int db_thread_number(void) {
 #if defined(_OPENMP)
     return omp_get_thread_num();

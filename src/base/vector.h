@@ -1,5 +1,5 @@
-/* Vectors of three doubles, and 3 x 3 matrices of them (row-major). Of the arguments of one call the
- * result alone is written; it may be one of the others. */
+/* Vectors of three doubles, and 3 x 3 matrices (row-major). A call writes only its result, which may be one of the
+ * other arguments. */
 #ifndef DB_BASE_VECTOR_H
 #define DB_BASE_VECTOR_H
 
@@ -84,8 +84,8 @@ static inline double db_distortion(const double m[9]) {
     return worst;
 }
 
-/* The dual basis of three row vectors, in rows: the inverse, transposed. Returns their volume; where
- * that is 0 the result is not finite. dual is not v. */
+/* Dual basis of three row vectors, in rows: the inverse, transposed. Returns their volume; if it is 0, the result
+ * is not finite. dual is not v. */
 static inline double db_dual_basis(const double v[9], double dual[9]) {
     const double volume = db_cofactors(v, dual);
     for (int i = 0; i < 9; i++) dual[i] /= volume;
