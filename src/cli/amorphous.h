@@ -5,18 +5,17 @@
 
 #include "cli/settings.h"
 
-/* 1 in dualbragg amorphous, where there is no crystal. */
+/* Is the command dualbragg amorphous, without a crystal? */
 int db_amorphous_alone(const db_settings *settings);
 
-/* After the flags are read, before which sizes are open (NAN): sizes not given are those of the
- * sample, in dualbragg amorphous, or the default. */
+/* After reading the flags: open sizes (NAN) become those of the sample, in dualbragg amorphous, or the default. */
 void db_amorphous_settle(db_settings *settings);
 
-/* Reports what is missing in dualbragg amorphous, and puts in place of the crystal one that
- * scatters nothing; elsewhere, remarks on amounts given without amplitudes. */
+/* Reports missing flags of dualbragg amorphous, and replaces the crystal by one that does not scatter; in other
+ * commands, remarks on amounts without amplitudes. */
 db_status db_amorphous_prepare(db_settings *settings);
 
-/* What there is of it, on stdout. */
+/* Prints the amorphous matter on stdout. */
 void db_amorphous_report(const db_settings *settings, const db_background *background);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct reader {
     char **argv;
     int argc, next;
     const char *name;   /* of the flag that is read */
-    const char *joined; /* the value of --flag=value, if it comes next; else NULL */
+    const char *joined; /* value of --flag=value, if it is next; else NULL */
 } reader;
 
 const char *db_next_flag_word(const char *list, char word[NAME_SIZE]) {
@@ -34,13 +34,13 @@ const char *db_next_flag_word(const char *list, char word[NAME_SIZE]) {
     return list + length;
 }
 
-/* A name without its one or two dashes: both ways of writing are understood. */
+/* A name without its one or two dashes, both of which are accepted. */
 static const char *without_dashes(const char *name) {
     if (name[0] != '-') return name;
     return name + (name[1] == '-' ? 2 : 1);
 }
 
-/* The 12 of "scale12" for "scale"; 0 if the name is not that of a numbered flag. */
+/* The 12 of "scale12" for "scale"; 0 if the name is no numbered flag. */
 static size_t index_of(const char *name, const char *bare) {
     const size_t length = strlen(name);
     char *end;
@@ -84,7 +84,7 @@ const db_flag *db_flag_named(const db_flag_table *table, const char *name) {
     return NULL;
 }
 
-/* The bits of the commands that take a flag. */
+/* Bits of the commands that take a flag. */
 static unsigned flag_commands(const db_flag_table *table, const db_flag *flag) {
     if (!table->bit) return 0;
     return (flag->commands ? flag->commands : table->group_commands[flag->group]) | flag->also;
@@ -133,7 +133,7 @@ static db_status unknown_flag(const db_flag_table *table, const char *token, con
                        db_hint_at_names(front, list, count, otherwise).text);
 }
 
-/* A token where a flag should stand. */
+/* Fails at a token that should be a flag. */
 static db_status not_a_flag(const db_flag_table *table, const char *token, const db_flag *before) {
     if (token[0] != '-' || is_number(token)) {
         if (!before)
@@ -260,7 +260,8 @@ static int begins_as_number(const char *token) {
     return end != token && (!*end || strchr(separators, *end));
 }
 
-/* Do optional values end here? At the next flag; among words at what does not begin as a number. */
+/* Do optional values end here? They end at the next flag; among words, at a word that does not begin like a
+ * number. */
 static int ends_values(const reader *in, const char *token) {
     if (!token || token[0] == '-') return 1;
     return in->table->takes_words && !begins_as_number(token);
@@ -288,7 +289,7 @@ static db_status take_list(reader *in, const db_flag *flag, db_argument *taken) 
                : DB_OK;
 }
 
-/* 1: after it comes another number, as after "78," and "78". */
+/* 1: another number follows, as after "78," and "78". */
 static int goes_on(const char *token) {
     const char *const separator = strpbrk(token, separators);
     return !separator || token[strlen(token) - 1] == ',';
@@ -348,7 +349,7 @@ static db_status take_values(reader *in, const db_flag *flag, db_argument *taken
                        flag->name, in->joined);
 }
 
-/* The flag of a token; of --flag=value the value comes next. */
+/* The flag of a token; for --flag=value the value is next. */
 static const db_flag *take_name(reader *in, const char *token) {
     char front[NAME_SIZE];
     const size_t length = strcspn(token, "=");
@@ -427,7 +428,7 @@ static void store_integers(const db_argument *given, int *target) {
     for (int i = 1; i < given->flag->fill; i++) target[i] = target[0];
 }
 
-/* nanoBragg stores its seeds negated, so that they are written with either sign. */
+/* nanoBragg stores seeds negated, so they may be written with either sign. */
 static void store_seed(const db_argument *given, long *target) {
     *target = labs((long)given->number[0]);
 }

@@ -35,7 +35,7 @@ static void note_spots(const run *r, const char *format, ...) {
     db_notices_add(r->notices, line);
 }
 
-/* Photons in the brightest pixel of any spot, which has no more than the whole spot. */
+/* Photons in the brightest pixel of any spot; at most those of the whole spot. */
 static double brightest_peak(const db_predicted_spots *list) {
     const double two_pi = 6.283185307179586476925;
     double brightest = 0;
@@ -47,14 +47,13 @@ static double brightest_peak(const db_predicted_spots *list) {
     return isfinite(brightest) ? brightest : 0;
 }
 
-/* Sub-pixels that are not chosen unasked. */
+/* Most sub-pixels of the automatic choice, and in a note. */
 enum { MOST_CHOSEN = 16, MOST_NAMED = 100 };
 
 static const double TOLERATED_SUM = 0.01; /* of a spot's photons */
 
-/* Sub-pixels for the shape of spots; more where their photons ask for it. error: by how much these are
- * wrong with the number that is taken. Spots of whole pixels are too wide to tell, so that they are
- * listed once more as fine ones make them. */
+/* Sub-pixels for the shape of spots; more if their photons need it. error: of the photons with the chosen number.
+ * Spots rendered by whole pixels are too wide, so they are listed again with fine ones. */
 static db_status narrow_spots(const run *r, int shape, int *sums, double *error) {
     const int given = r->settings->setup.oversample != 0;
     int *const chosen = &r->experiment->oversample;
@@ -91,8 +90,8 @@ static db_status choose_oversample(const run *r, const db_predicted_spots *list)
     return DB_OK;
 }
 
-/* Of the spots' width by the blocks' size along the longest edge of a block, by strain and by
- * bandwidth; nodes one standard deviation off the sphere. */
+/* Error of the spots' width by the blocks' size along their longest edge, by strain and by bandwidth, for nodes
+ * one standard deviation off the sphere. */
 static double error_by_bandwidth(const db_experiment *e, double finest) {
     const db_spread *const s = &e->spread;
     double longest = 0;
@@ -102,7 +101,7 @@ static double error_by_bandwidth(const db_experiment *e, double finest) {
     return exp(-0.5) * r / along * 2 * bandwidth;
 }
 
-/* Rotations of blocks about the axis about which they are widest, with their tails (degree). */
+/* Rotations of blocks about the axis with the widest ones, with tails (degree). */
 static double widest_rotations(const db_spread *s) {
     double variance = 0, tail = 1;
     for (int i = 0; i < 3; i++) variance = fmax(variance, s->mosaic + s->mosaic_tensor[i]);

@@ -23,7 +23,7 @@ typedef struct add_options {
     double offset, out_offset; /* NAN: not given */
     db_sum_options sum;
     const char *output;
-    db_named_files files; /* the lists, so far */
+    db_named_files files; /* names in the list so far */
     int header, no_statistics, quiet, help;
 } add_options;
 
@@ -88,7 +88,7 @@ static db_status append_summand(add_options *options, const char *path, size_t l
     return DB_OK;
 }
 
-/* FILE[:FACTOR[:OFFSET]]; a file of exactly this name comes first. */
+/* FILE[:FACTOR[:OFFSET]]; a file with exactly this name has precedence. */
 static db_status take_image(add_options *options, const char *word) {
     struct stat info;
     double value[2];
@@ -101,7 +101,7 @@ static db_status take_image(add_options *options, const char *word) {
         *colon = 0;
         count++;
     }
-    /* the last number was met first */
+    /* the last number was parsed first */
     const char *const name = db_streams_input_name(path);
     const db_status status = append_summand(
         options, name, strlen(name), count ? value[count - 1] : 1, count == 2 ? value[0] : 0);
@@ -179,7 +179,7 @@ static db_status take_add_flag(add_options *options, const db_argument *given) {
     return DB_OK;
 }
 
-/* What the flags say about single images, and the offsets. */
+/* Flags for single images, and the offsets. */
 static db_status settle_noise(add_options *options) {
     if (options->scale_count > options->count)
         return db_complain("add", DB_ERROR_USAGE,
@@ -235,7 +235,7 @@ static void report_images(const add_options *options) {
     }
 }
 
-/* In the form of float_add where it says the same. */
+/* Prints statistics in the form of float_add where they are the same. */
 static void report_statistics(const add_options *options, const db_sum_statistics *s) {
     if (options->sum.ignore_count)
         printf("%zu invalid of %zu pixels ( %zu left)\n", s->ignored, s->pixels,

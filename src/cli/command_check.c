@@ -22,7 +22,7 @@ static const char *verdict(const db_gradient_check_row *row) {
     return words[row->verdict];
 }
 
-/* A number, or a dash where there is none. */
+/* A number, or a dash if it is not finite. */
 static const char *text_of(double value, char text[32]) {
     if (isnan(value))
         snprintf(text, 32, "-");

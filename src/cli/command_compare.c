@@ -1,4 +1,4 @@
-/* dualbragg compare: how alike two images are. */
+/* dualbragg compare: agreement of two images. */
 #include "cli/complaint.h"
 #include "base/shown_text.h"
 #include "cli/flag_files.h"
@@ -24,21 +24,21 @@ typedef struct comparison_bounds {
     double absolute, relative, of_brightest;
 } comparison_bounds;
 
-/* Of the pixels that count: those that no mask leaves out and that are finite in both images, or
- * else in one of them, which then differ beyond any bound and are in no sum. Sums, means and
- * differences are NAN if there are none. */
+/* Result for the pixels that count. A pixel counts if no mask leaves it out and it is finite in at least one
+ * image; a pixel that is finite in one image only differs beyond any bound, and is in no sum. Sums, means and
+ * differences are NAN if no pixel counts. */
 typedef struct comparison_result {
-    size_t pixels, left_out; /* that count, and the others */
+    size_t pixels, left_out; /* pixels that count, and others */
     size_t one_sided;        /* finite in one image only */
     double sum[2], mean[2], largest[2];
-    double correlation;  /* Pearson's; NAN where an image does not vary */
+    double correlation;  /* Pearson's; NAN if an image does not vary */
     double rms;          /* of b - a */
     double rms_of_first; /* of a */
     double brightest;    /* largest |a| */
-    double difference;   /* b - a where its size is largest; the first place of equals */
-    size_t place;        /* of this pixel, and of the brightest ones */
+    double difference;   /* b - a with the largest size; the first one of equals */
+    size_t place;        /* of this pixel, and of the brightest */
     size_t largest_place[2];
-    double at_place[2]; /* both images there */
+    double at_place[2]; /* both images at these places */
     size_t beyond;      /* pixels that do not agree, one-sided ones included */
     double share;       /* beyond / pixels; 0 without pixels */
 } comparison_result;
@@ -46,10 +46,10 @@ typedef struct comparison_result {
 typedef struct compare_options {
     const char *image[2];
     comparison_bounds bounds;
-    double share;       /* of the pixels that may lie beyond the bounds */
+    double share;       /* fraction of the pixels that may be beyond the bounds */
     double correlation; /* smallest; NAN: any */
     double scale;       /* of the second image */
-    int fit_scale;      /* 1: the scale that brings it closest, instead */
+    int fit_scale;      /* 1: the scale that brings it closest */
     int shape[2];       /* fast, slow pixels of raw floats; 0: open */
     const char *mask_file;
     const char *png_file;
@@ -137,7 +137,7 @@ static void set_shape(db_measured_image *image, int fast, int slow) {
     image->slow_pixels = slow;
 }
 
-/* Both images raw: the shape that was asked for, else a square. */
+/* Shape of two raw images: the given one, else a square. */
 static db_status choose_shape(comparison *c) {
     const size_t count = pixels_of(&c->image[0]);
     int *const shape = c->options.shape;
@@ -164,7 +164,7 @@ static void print_size(const db_measured_image *image, char text[64]) {
         snprintf(text, 64, "%d x %d pixels", image->fast_pixels, image->slow_pixels);
 }
 
-/* Raw images have the shape of the other one. */
+/* A raw image has the shape of the other one. */
 static db_status settle_shapes(comparison *c) {
     db_measured_image *const image = c->image;
     for (int i = 0; i < 2; i++) {
@@ -216,7 +216,7 @@ static void take_in(comparison_result *c, db_co_moments *moments, size_t place, 
     db_co_moments_add(moments, a, b);
 }
 
-/* left_out: other than 0 where a pixel is not to count. */
+/* left_out: other than 0 for pixels that do not count. */
 static comparison_result compare_images(const float *a, const float *b, const uint8_t *left_out,
                                         size_t count, const comparison_bounds *bounds) {
     comparison_result c = { 0 };
@@ -246,7 +246,7 @@ static comparison_result compare_images(const float *a, const float *b, const ui
     return c;
 }
 
-/* The factor on b that brings it closest to a; NAN if b is 0 everywhere. */
+/* Factor on b that brings it closest to a; NAN if b is 0 everywhere. */
 static double closest_scale(const float *a, const float *b, const uint8_t *left_out, size_t count) {
     double ab = 0, bb = 0;
     for (size_t i = 0; i < count; i++) {
@@ -305,7 +305,7 @@ static int images_agree(const comparison *c) {
            (isnan(c->options.correlation) || equal || r->correlation >= c->options.correlation);
 }
 
-/* The criterion is part of what is said: what agrees by a generous one need not be alike. */
+/* Prints the verdict with its criterion: images that agree by a generous one may differ. */
 static void print_verdict(const comparison *c) {
     const compare_options *const o = &c->options;
     const comparison_bounds *const b = &o->bounds;
@@ -355,7 +355,7 @@ static void print_results(const comparison *c) {
 static db_status write_picture(comparison *c) {
     const db_measured_image *const a = &c->image[0];
     const size_t count = pixels_of(a);
-    float *const difference = c->image[1].value; /* of no more use as it was */
+    float *const difference = c->image[1].value; /* no longer needed */
     for (size_t i = 0; i < count; i++)
         difference[i] = c->left_out[i] ? NAN : difference[i] - a->value[i];
     const db_status status =
@@ -427,7 +427,7 @@ static db_status write_json(const comparison *c) {
 }
 #endif
 
-/* Before any work: images and mask are not replaced, and results find their place. */
+/* Before any work: images and mask are not overwritten, and results can be written. */
 static db_status check_files(compare_options *o) {
     db_named_files files = { 0 };
     static const char *const images[] = { "A", "B" };

@@ -45,7 +45,7 @@ static db_status allocate_images(const db_session *session, images *all) {
                        all->list.count + 1, all->pixels);
 }
 
-/* One image as floats and, where the build can, as a picture. */
+/* Writes one image as floats and, if the build can, as a picture. */
 static db_status write_pair(const db_session *session, const char *name, const float *pixels,
                             size_t count, db_colour_map map) {
     const db_settings *s = &session->settings;
@@ -95,7 +95,7 @@ static db_status write_all(const db_session *session, const images *all) {
     return status;
 }
 
-/* What is done with the name of an output. */
+/* Visitor of the names of outputs. */
 typedef db_status (*output_visitor)(const db_settings *s, const char *path, db_named_files *files);
 
 static db_status name_output(const db_settings *s, const char *path, db_named_files *files) {

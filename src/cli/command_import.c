@@ -1,4 +1,4 @@
-/* dualbragg import: says what is understood of files. */
+/* dualbragg import: reports the contents of files. */
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
 #include "cli/help.h"
@@ -74,7 +74,7 @@ static db_status take_crystal(const import_run *run, db_experiment *e, int *has_
     *has_crystal = 0;
     if (s->crystal < 0) {
         memcpy(e->crystal.cell, db_any_cell,
-               sizeof db_any_cell); /* experiments have one, lists not */
+               sizeof db_any_cell); /* experiments have one, lists may not */
         return DB_OK;
     }
     const db_imported *const from = &run->file[s->crystal];
@@ -104,13 +104,13 @@ static db_status write_list(const import_run *run) {
     if (status == DB_OK)
         status = db_expt_write(run->context, run->options.expt_file, &e,
                                s->image >= 0 ? &image : NULL, has_crystal);
-    if (status == DB_OK && from->found & DB_HOLDS_IMAGES) /* it may have circles */
+    if (status == DB_OK && from->found & DB_HOLDS_IMAGES) /* a list may refer to itself */
         status = db_expt_keep(run->context, run->options.expt_file, from->path, 0, 0);
     db_experiment_clear(&e);
     return status == DB_OK ? DB_OK : db_complain_context("import", status, run->context);
 }
 
-/* Files that could not be read: the others were; the first failure is the program's. */
+/* Reports files that could not be read; the first failure is the program's. */
 static db_status complain_of_import(const import_run *run) {
     db_status first = DB_OK;
     for (size_t i = 0; i < run->count; i++) {
@@ -121,7 +121,7 @@ static db_status complain_of_import(const import_run *run) {
     return first;
 }
 
-/* The image of which lists tell; NULL: there is none. */
+/* The first image named by lists; NULL: none. */
 static const char *first_image(const import_run *run) {
     for (size_t i = 0; i < run->count; i++) {
         db_file_kind kind;

@@ -1,4 +1,4 @@
-/* dualbragg noise: what a detector makes of an image from a file. */
+/* dualbragg noise: applies a detector's noise to an image from a file. */
 #include "cli/complaint.h"
 #include "base/shown_text.h"
 #include "cli/flags.h"
@@ -23,8 +23,8 @@ static db_status check_outputs(const db_session *session) {
     return db_noise_flags_check(session->context, &session->settings, &session->experiment);
 }
 
-/* Photons per unit of the input: the user's factor, and the fluence's where it is not that for
- * which the factor is 1. */
+/* Photons per unit of the input: the user's factor, and the fluence's, unless the fluence is the one for which the
+ * factor is 1. */
 static double photon_scale(const db_session *session) {
     const double fluence = session->experiment.beam.fluence,
                  scale = session->settings.scale > 0 ? session->settings.scale : 1;
@@ -72,7 +72,7 @@ static db_status write_all(const db_session *session, const float *image) {
     return db_noise_write(session, &options, image, s->noise_file, s->noise_float_file, &style);
 }
 
-/* Pixels that the file masks are left out, as those of -mask. */
+/* Leaves out pixels that the file masks, like those of -mask. */
 static db_status take_mask(db_session *session, const db_measured_image *from) {
     const size_t count = db_experiment_pixels(&session->experiment);
     if (from->masked == 0) return DB_OK;
@@ -89,7 +89,7 @@ static db_status take_mask(db_session *session, const db_measured_image *from) {
     return DB_OK;
 }
 
-/* Photons of an image with a header: of counts those that they stand for. */
+/* Photons of an image with a header, from its counts. */
 static db_status read_measured(db_session *session, float *image) {
     const char *const path = session->settings.float_file;
     const db_panel *const panel = &session->experiment.detector.panels[0];

@@ -18,8 +18,7 @@
 
 static const double RADIAN = 0.017453292519943295769; /* per degree */
 
-/* Puts the crystal that UBtoA makes of a cell in place of the right one: the component of c* along
- * a* x b* is too large by sin gamma / sin gamma*. */
+/* Replaces the crystal by UBtoA's: the component of c* along a* x b* is too large by sin gamma / sin gamma*. */
 static db_status ubtoa_lattice(db_context *context, db_crystal *crystal) {
     double a_star[9];
     db_crystal_matrix(crystal, a_star);
@@ -69,7 +68,7 @@ typedef struct reader {
 
 static const double identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
 
-/* The rotation of misset angles: what they make of a cube's reciprocal vectors. */
+/* Rotation of misset angles, from the reciprocal vectors of a cube. */
 static void rotation_of(const double misset[3], double rotation[9]) {
     db_crystal cube = { .cell = { 1, 1, 1, 90, 90, 90 } };
     memcpy(cube.orientation, identity, sizeof identity);
@@ -131,7 +130,7 @@ static db_status read_line(reader *in, char *line) {
     line[strcspn(line, "#!\r\n")] = 0;
     char *name = strtok(line, " \t");
     if (!name) return DB_OK;
-    /* as far as MOSFLM reads them: UMATRIX is UMAT, WAVELENGTH is WAVE */
+    /* by their letters in MOSFLM: UMATRIX is UMAT, WAVELENGTH is WAVE */
     while (word < KEYWORD_COUNT &&
            strncasecmp(name, keywords[word].name, strlen(keywords[word].name)) != 0)
         word++;
@@ -209,14 +208,14 @@ static db_status resolve_orientation(db_context *context, db_settings *settings,
     double matrix[9];
     int has_matrix = 0;
     const int compat = setup->compat;
-    setup->compat = 0; /* UBtoA's habits are other ones */
+    setup->compat = 0; /* UBtoA has other habits */
     if (compat && isnan(setup->misset_spread) && (setup->misset_random || settings->keyword_file))
         setup->misset_spread = 90;
     db_status status = read_keywords(context, settings, matrix, &has_matrix);
     if (status != DB_OK) return status;
     if (!setup->misset_random) setup->misset_spread = NAN;
     if (has_matrix) {
-        setup->cell[0] = 1; /* for the moment */
+        setup->cell[0] = 1; /* until the cell is set */
         memset(setup->misset, 0, sizeof setup->misset);
     }
     status = db_setup_resolve(context, setup, experiment, NULL, NULL);

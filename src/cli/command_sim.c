@@ -54,7 +54,7 @@ static db_status check_outputs(const db_settings *s) {
     return check_expt(s);
 }
 
-/* The SMV image has no counts, not even the offset's, where nothing was rendered. */
+/* The SMV image has no counts, not even the offset, outside the rendered pixels. */
 static void blank_outside(float *image, const db_panel *panel, const db_region *roi) {
     if (roi->fast_count == panel->fast_pixels && roi->slow_count == panel->slow_pixels) return;
     for (int slow = 0; slow < panel->slow_pixels; slow++)
@@ -71,7 +71,7 @@ static db_status write_hdf5(const db_session *session, const char *file, const f
     return db_nexus_write(session->context, file, &session->experiment, &format, image);
 }
 
-/* As HDF5 where the file's name says so. */
+/* Writes HDF5 if the file's name says so. */
 static db_status write_float_file(const db_session *session, const char *file, const float *image) {
     const size_t count = db_experiment_pixels(&session->experiment);
     if (db_names_hdf5(file)) return write_hdf5(session, file, image);
@@ -106,7 +106,7 @@ static db_status write_picture(const db_session *session, const float *image) {
                         panel->slow_pixels, DB_COLOUR_GREY, NAN, NAN);
 }
 
-/* Spoils the image. */
+/* Writes integers; overwrites the image. */
 static db_status write_integers(const db_session *session, double scale, float *image,
                                 const db_smv_style *style) {
     const db_settings *s = &session->settings;
@@ -119,8 +119,7 @@ static db_status write_integers(const db_session *session, double scale, float *
                         style);
 }
 
-/* Grey levels per photon: the user's, or 50 at the root mean square deviation, or those of the SMV
- * image. */
+/* Grey levels per photon: the user's, or 50 at the root mean square deviation, or those of the SMV image. */
 static double pgm_scale(const db_settings *settings, const db_image_statistics *statistics,
                         double smv_scale) {
     return settings->pgm_scale > 0 ? settings->pgm_scale
@@ -141,7 +140,7 @@ static db_status write_pgm(const db_session *session, const db_image_statistics 
                         panel->slow_pixels, scale);
 }
 
-/* The image as the list names it; to be freed. NULL without memory. */
+/* Name of the image in the list; to be freed. NULL without memory. */
 static char *name_in_list(const char *list, const char *image) {
     const size_t folder = db_folder_length(list);
     if (folder == db_folder_length(image) && memcmp(list, image, folder) == 0)
@@ -158,9 +157,8 @@ static int is_numbered(db_context *context, const char *image) {
     return made.numbered;
 }
 
-/* Writes the experiment list, if it is wanted, after the image that it names (NULL: none), whose
- * counts are pedestal + gain * photons. An image in the list's folder has its name there, another
- * one its whole path. */
+/* Writes the experiment list, if it is wanted, after its image (NULL: none), whose counts are pedestal + gain *
+ * photons. An image in the list's folder is named without a folder, another one by its whole path. */
 static db_status write_expt(const db_session *session, const char *image, double pedestal,
                             double gain) {
     const db_settings *s = &session->settings;
@@ -193,7 +191,7 @@ static db_status write_expt(const db_session *session, const char *image, double
     return status;
 }
 
-/* The experiment list speaks of the image that looks most like a measured one. */
+/* The experiment list refers to the image that is most like a measured one. */
 static db_status write_list(const db_session *session, double scale) {
     const db_settings *s = &session->settings;
     if ((!db_noise_wanted(s) || !s->noise_file) && !s->int_file && s->hdf5_file)
@@ -252,18 +250,18 @@ static db_status finish_sim(db_session *session, float *image) {
     const db_image_statistics statistics =
         db_image_statistics_of(image, &session->region, session->mask);
     const db_settings *s = &session->settings;
-    /* the reference's running products do overflow */
+    /* the reference's running products overflow here */
     const db_status finite =
         s->setup.compat ? DB_OK : db_image_check_finite(s->command, "image", statistics.rms);
     db_status status = finite == DB_OK ? db_printout(session, image) : finite;
     if (status == DB_OK) status = db_report_solid_angle(session, session->mask);
     db_leave_stage(session->context, "statistics");
-    if (finite != DB_OK) return finite; /* said already */
+    if (finite != DB_OK) return finite; /* reported already */
     return status == DB_OK ? write_all(session, image, &statistics)
                            : db_session_complain(session, status);
 }
 
-/* The first of several processes speaks for all. */
+/* Runs many shots; the first of several processes speaks for all. */
 static db_status simulate_many(db_session *session) {
     db_processes all;
     db_status status = db_processes_join(session->settings.command, &all);

@@ -1,5 +1,4 @@
-/* The one way in which the program reports errors and notices: one line on stderr that begins with
- * who speaks. */
+/* Errors and notices of the program: one line on stderr that begins with its name. */
 #ifndef DB_CLI_COMPLAINT_H
 #define DB_CLI_COMPLAINT_H
 
@@ -10,13 +9,13 @@
 db_status db_complain(const char *command, db_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with the context's message. */
+/* As db_complain, with the context's message. */
 db_status db_complain_context(const char *command, db_status status, const db_context *context);
 
-/* From now on messages call this path, which a descriptor has, "standard output". Borrowed. */
+/* Shows this path of a descriptor as "standard output" in later messages. Borrowed. */
 void db_show_as_standard_output(const char *path);
 
-/* A path as people call it. */
+/* A path as shown in messages. */
 const char *db_shown_path(const char *path);
 
 /* Prints "dualbragg COMMAND: note: message". */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Parameters come as a list with commas. */
+/* Does a flag take parameters, a list with commas? */
 static int takes_parameters(const db_flag *flag) {
     return flag->arguments && strncmp(flag->arguments, "A,B,", 4) == 0;
 }
@@ -23,7 +23,7 @@ static void print_patterns(FILE *out, const db_flag *flag, const char *indent) {
     fputc(')', out);
 }
 
-/* What follows flags that take one of some words: "-pivot) words="beam sample" ;;". */
+/* Words after flags that take one of some: "-pivot) words="beam sample" ;;". */
 static void print_values(FILE *out, const db_flag_table *table, const char *indent) {
     char words[DB_WORDS_SIZE];
     for (size_t i = 0; i < table->count; i++) {
@@ -77,7 +77,7 @@ void db_print_bash_completion(FILE *out) {
           out);
 }
 
-/* A text within single quotes, the characters that zsh looks for escaped. */
+/* Prints a text in single quotes, with zsh's special characters escaped. */
 static void print_described(FILE *out, const char *name, const char *help) {
     fprintf(out, " '%s:", name);
     for (const char *c = help; *c; c++)

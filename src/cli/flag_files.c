@@ -18,7 +18,7 @@ static void set_file(void *target, const db_flag *flag, const char *path) {
     memcpy((char *)target + flag->member, &path, sizeof path);
 }
 
-/* Was the flag given, and is it the last of those that share its switch? */
+/* Was the flag given, as the last of the flags that share its switch? */
 static int counts(const db_flag *flag, const void *target) {
     int state = flag->constant;
     if (flag->sets) memcpy(&state, (const char *)target + flag->switch_member, sizeof state);
@@ -37,8 +37,8 @@ static const db_flag *next_file(const db_flag_table *table, const void *target,
     return NULL;
 }
 
-/* Endings that tell a format, or packing, which no flag does: a file of another one under such a name
- * misleads people and programs. */
+/* Endings of names for formats or packing that no flag writes: another content under such a name misleads people
+ * and programs. */
 static const char FORMAT_ENDINGS[] =
     "png jpg jpeg gif pgm tif tiff cbf img smv mccd h5 hdf5 nxs npy expt json gz bz2 xz zst";
 

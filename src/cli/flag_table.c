@@ -19,8 +19,7 @@
 #define LIST "expt json"
 #define CHOICE(m, ...)                                                                             \
     DB_ONE(CHOICE), DB_TO(m), .choices = (const char *const[]) { __VA_ARGS__, NULL }
-/* A value of the set-up. Unit, number of values, range and, unless it is given, help come from the
- * field. */
+/* A value of the set-up. Unit, number of values, range and, by default, help come from the field. */
 #define FIELD(id) .field = &db_setup_fields[DB_FIELD_##id]
 #define ELEMENT(id, number) FIELD(id), .element = number
 #define VECTOR(id) FIELD(id), .arguments = "X Y Z", .vector = 1, .group = DB_GROUP_DETECTOR
@@ -36,7 +35,7 @@
 #define RENDERERS DB_FOR_CRYSTALS | DB_FOR_AMORPHOUS
 #define AMOUNT DB_SETS(matter_given, 1)
 
-/* Flags in nanoBragg's documents that its program does not know, and so ignores. */
+/* Flags in nanoBragg's documents that its program ignores. */
 #define NOT_READ(values, instead)                                                                  \
     NO_EFFECT(values, "nanoBragg does not read it either; write " instead), .help = "no effect"
 
@@ -532,7 +531,7 @@ static const char *const groups[] = {
     [DB_GROUP_COUNT] = NULL,
 };
 
-/* Where there is no crystal, flags about one do not belong. */
+/* Commands without a crystal have no flags about one. */
 static const unsigned group_commands[DB_GROUP_COUNT] = {
     [DB_GROUP_CRYSTAL] = DB_FOR_CRYSTALS,
     [DB_GROUP_STRUCTURE_FACTORS] = DB_FOR_CRYSTALS,

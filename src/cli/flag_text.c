@@ -10,7 +10,7 @@
 
 enum { TEXT_COLUMN = 34, LINE_WIDTH = 100, LINE_SIZE = 512 };
 
-/* The number that a set-up has before anything is said. */
+/* Default value of a set-up's number. */
 static double default_of(const db_setup_field *field) {
     db_setup setup;
     db_setup_init(&setup);
@@ -39,7 +39,7 @@ void db_flag_argument_words(const db_flag *flag, char words[DB_WORDS_SIZE]) {
         if (*c == '|') *c = ' ';
 }
 
-/* Prints a text in the right-hand column, the cursor standing at `column`. */
+/* Prints a text in the right-hand column, from a cursor at `column`. */
 static void print_column(FILE *out, int column, const char *text) {
     if (column >= TEXT_COLUMN) {
         fputc('\n', out);
@@ -90,7 +90,7 @@ static void print_without_effect(FILE *out, const db_flag_table *table) {
     if (*names) print_column(out, fprintf(out, "\nRead without effect"), names);
 }
 
-/* Prints the flags of a group that have an effect; returns how many. print may be NULL. */
+/* Prints the effective flags of a group; returns their number. print may be NULL. */
 static int for_group(FILE *out, const db_flag_table *table, int group, const char *title,
                      db_flag_printer *print) {
     int count = 0;

@@ -40,8 +40,8 @@ void db_settings_init(db_settings *settings, const db_flag_table *flags) {
 
 static int is_named(const db_flag *flag, const char *name) { return strcmp(flag->name, name) == 0; }
 
-/* The reference's habits: what flags do with -compat beyond what they say. dualbragg orient does as
- * UBtoA with it, which has other habits. */
+/* Habits of the reference: further effects of flags with -compat. dualbragg orient then works like UBtoA, which
+ * has other habits. */
 static int as_reference(const db_flag_table *flags, const db_arguments *given) {
     int compat = 0;
     for (size_t i = 0; i < given->count; i++)
@@ -63,8 +63,8 @@ static void collide(const db_argument *given, db_setup *setup) {
     }
 }
 
-/* Flags count in the order in which they come, and the last one that speaks of the pivot counts,
- * -pivot being one of them. A negative seed starts the stream of seed 1. */
+/* Flags count in their order, and the last one about the pivot counts, -pivot included. A negative seed starts the
+ * stream of seed 1. */
 static void apply_as_reference(const db_argument *given, db_settings *settings) {
     const db_flag *const flag = given->flag;
     db_setup *const setup = &settings->setup;
@@ -80,7 +80,7 @@ static void apply_as_reference(const db_argument *given, db_settings *settings) 
     collide(given, setup);
 }
 
-/* Names of the files that the reference writes and reads anyway, seeds from the clock. */
+/* Names of files that the reference writes and reads anyway, and seeds from the clock. */
 static void settle_as_reference(db_settings *settings) {
     static const char cache[] = "Fdump.bin";
     db_setup *const setup = &settings->setup;
@@ -102,7 +102,7 @@ static void settle_as_reference(db_settings *settings) {
     }
 }
 
-/* In whatever order they come: one flag that speaks of the sample settles the pivot. */
+/* In any order: one flag about the sample decides the pivot. */
 static void apply_one(const db_argument *given, db_settings *settings) {
     const db_flag *const flag = given->flag;
     int *const hint = &settings->setup.pivot_hint;
@@ -118,7 +118,7 @@ void db_settings_apply(db_settings *settings, const db_arguments *given) {
         for (size_t i = 0; i < given->count; i++) apply_as_reference(&given->argument[i], settings);
         settle_as_reference(settings);
     } else {
-        /* a flag for one axis wins over the one for all axes, whichever comes first */
+        /* a flag for one axis has precedence over the one for all axes, in any order */
         for (int one_axis = 0; one_axis < 2; one_axis++)
             for (size_t i = 0; i < given->count; i++)
                 if (one_axis == (given->argument[i].flag->fill < 2))
@@ -135,13 +135,13 @@ void db_settings_name_curves(const db_settings *settings, db_named_files *files)
     const char *const text = settings->setup.sites;
     db_setup_sites sites;
     if (!text || db_setup_read_sites(NULL, text, &sites) != DB_OK)
-        return; /* refused when it is used */
+        return; /* refused later, when it is used */
     for (int k = 0; k < sites.count; k++)
         if (!db_setup_is_table(sites.kind[k].curve))
             db_named_files_add(files, DB_ROLE_INPUT, "-sites", sites.kind[k].curve);
 }
 
-/* Do two flags give one number different values, as -lambda and -energy can? */
+/* Do two flags give a number different values, as -lambda and -energy can? */
 static int contradict(const db_argument *a, const db_argument *b) {
     if (a->flag == b->flag || a->flag->member != b->flag->member) return 0;
     if (a->flag->kind != DB_FLAG_NUMBER || b->flag->kind != DB_FLAG_NUMBER) return 0;

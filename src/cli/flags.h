@@ -1,5 +1,5 @@
-/* The flags of sim, grad, check, amorphous, orient, noise and view, which share one table, and what they
- * do to the settings. */
+/* Flags of sim, grad, check, amorphous, orient, noise and view, which share one table, and their effects on the
+ * settings. */
 #ifndef DB_CLI_FLAGS_H
 #define DB_CLI_FLAGS_H
 
@@ -23,7 +23,7 @@ typedef enum db_flag_group {
     DB_GROUP_COUNT
 } db_flag_group;
 
-/* Commands that take a flag. */
+/* Bits of commands that take a flag. */
 enum {
     DB_FOR_SIM = 1,
     DB_FOR_GRAD = 2,
@@ -41,17 +41,16 @@ extern const db_flag_table db_sim_flags, db_grad_flags, db_check_flags, db_amorp
 /* Before the first use of the tables. */
 void db_flags_complete(void);
 
-/* Everything not asked for. */
+/* Sets defaults. */
 void db_settings_init(db_settings *settings, const db_flag_table *flags);
 
-/* Puts what was given over settings that are as db_settings_init or the header of an image left
- * them. */
+/* Applies the given flags to settings from db_settings_init or the header of an image. */
 void db_settings_apply(db_settings *settings, const db_arguments *given);
 
-/* The files of curves that -sites names, which no output may be. */
+/* Names the files of curves in -sites, which outputs must not overwrite. */
 void db_settings_name_curves(const db_settings *settings, db_named_files *files);
 
-/* Says which of the flags have no effect. */
+/* Names flags without effect. */
 void db_settings_remark(const db_settings *settings, const db_arguments *given);
 
 #endif

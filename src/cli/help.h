@@ -18,27 +18,26 @@ extern const char db_sim_help[], db_grad_help[], db_check_help[], db_amorphous_h
 /* Help of a command with all its flags. */
 void db_print_help(FILE *out, const db_command *command);
 
-/* The same without the flags, but for a table that has groups: of them the names. */
+/* As db_print_help without the flags; for a table with groups it prints the groups' names. */
 void db_print_short_help(FILE *out, const db_command *command);
 
-/* The flags of a table, by group, for terminals. */
+/* Prints the flags of a table, by group, for terminals. */
 void db_print_flags(FILE *out, const db_flag_table *table);
 
-/* Those of one group, called by its title or the beginning of it, in letters of any case. 0: there is none of that name
- * with flags that the command takes. */
+/* Prints the flags of one group, named by its title or the beginning of it, in any case. 0: there is no such group
+ * with flags of the command. */
 int db_print_flag_group(FILE *out, const db_flag_table *table, const char *name);
 
-/* The titles of groups in which the command takes flags: "crystal, beam, ...". */
+/* Titles of groups with flags of the command: "crystal, beam, ...". */
 enum { DB_GROUP_NAMES_SIZE = 400 };
 void db_flag_group_names(const db_flag_table *table, char names[DB_GROUP_NAMES_SIZE]);
 
-/* Prints the flags of a table that have an effect, by group. title: of the group, before its first
- * flag; else NULL. */
+/* Prints the effective flags of a table, by group. title: of the group, before its first flag; else NULL. */
 typedef void db_flag_printer(FILE *out, const db_flag_table *table, const db_flag *flag,
                              const char *title);
 void db_for_listed_flags(FILE *out, const db_flag_table *table, db_flag_printer *print);
 
-/* All flags of a table that commands share, as a Markdown document. */
+/* Prints all flags of a shared table, as a Markdown document. */
 void db_print_flags_markdown(FILE *out, const db_flag_table *table);
 
 /* The manual page of a command, for man; "help" is the page of the program. */
@@ -48,16 +47,15 @@ void db_print_man(FILE *out, const db_command *command);
 void db_print_bash_completion(FILE *out);
 void db_print_zsh_completion(FILE *out);
 
-/* Copies what a command does, from the first line of its help. */
+/* Copies the summary of a command from the first line of its help. */
 enum { DB_SUMMARY_SIZE = 128 };
 void db_command_summary(const db_command *command, char summary[DB_SUMMARY_SIZE]);
 
-/* What a flag means; of those that set a field of the set-up with what holds without them. */
+/* Help of a flag; with the default, if it sets a field of the set-up. */
 enum { DB_FLAG_HELP_SIZE = 512 };
 void db_flag_describe(const db_flag *flag, char text[DB_FLAG_HELP_SIZE]);
 
-/* The words that the argument of a flag may be, blank-separated: those of auto|double|mixed. Empty
- * for other arguments. */
+/* Possible words of a flag's argument, blank-separated: those of auto|double|mixed. Empty for other arguments. */
 enum { DB_WORDS_SIZE = 128 };
 void db_flag_argument_words(const db_flag *flag, char words[DB_WORDS_SIZE]);
 

@@ -48,7 +48,7 @@ static float row_largest(const partial *p) {
     return largest;
 }
 
-/* Takes over a row's largest pixel if it is larger than all before. */
+/* Takes a row's largest pixel if it is larger than all before. */
 static void find_largest(db_image_statistics *s, float largest, const db_region *region, int slow,
                          const float *row, const unsigned char *mask) {
     if (!((double)largest > s->largest)) return;
@@ -83,7 +83,7 @@ db_image_statistics db_image_statistics_of(const float *image, const db_region *
     }
     s.mean = p.count > 0 ? sum / p.count : 0;
     s.rms = sqrt(squares / less_one(p.count));
-    /* sum (x - mean)^2 over all pixels of the region, those masked with x = 0 */
+    /* sum of (x - mean)^2 over all pixels of the region; masked ones count as x = 0 */
     const double spread = squares - 2 * s.mean * sum + pixels * s.mean * s.mean;
     s.rmsd = sqrt(fmax(0, spread) / less_one(pixels));
     return s;
@@ -115,7 +115,7 @@ float *db_image_buffer(const db_panel *panel, const db_region *region) {
     if (!image) return NULL;
 #if defined(MADV_HUGEPAGE)
     if (bytes >= HUGE_PAGE)
-        (void)madvise(image, rounded, MADV_HUGEPAGE); /* only advice: may fail */
+        (void)madvise(image, rounded, MADV_HUGEPAGE); /* only advice, which may fail */
 #endif
     const int whole =
         region->fast_count == panel->fast_pixels && region->slow_count == panel->slow_pixels;

@@ -1,4 +1,4 @@
-/* What files of structure factors say. */
+/* Facts about files of structure factors. */
 #include "cli/import.h"
 
 #include "base/context_internal.h"
@@ -38,7 +38,7 @@ static void add_list(const db_structure_factors *list, const char *chosen, db_im
                     range[0], range[1], range[2], range[3], range[4], range[5]);
 }
 
-/* Coordinates are read to see that they can be, to a resolution that takes no time. */
+/* Reads coordinates to see that it is possible, to a resolution that takes no time. */
 db_status db_imported_amplitudes(db_context *context, db_imported *file) {
     db_amplitude_header header;
     db_structure_factors list = { .default_F = 0 };

@@ -1,4 +1,4 @@
-/* What an experiment says, as facts. */
+/* Facts about an experiment. */
 #include "cli/import.h"
 
 #include "base/path.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where the beam meets a panel's plane: pixels fast, slow and distance (mm). 0: nowhere. */
+/* Place where the beam meets a panel's plane: pixels fast, slow and distance (mm). 0: nowhere. */
 static int beam_on_panel(const db_experiment *e, size_t p, double place[2], double *distance) {
     double corner[3], fast[3], slow[3], columns[9], rows[9];
     db_experiment_pixel_position(e, p, 0, 0, corner);
@@ -33,14 +33,14 @@ static int beam_on_panel(const db_experiment *e, size_t p, double place[2], doub
     return *distance > 0;
 }
 
-/* How many pixels a place is off a panel; 0: it is on it. */
+/* Distance in pixels of a place from a panel; 0: it is on the panel. */
 static double off_panel(const db_panel *panel, const double place[2]) {
     const double f = fmax(fmax(-place[0], place[0] - panel->fast_pixels), 0);
     const double s = fmax(fmax(-place[1], place[1] - panel->slow_pixels), 0);
     return hypot(f, s);
 }
 
-/* Of several panels that which the beam meets, or passes closest by. */
+/* Beam centre on the panel that the beam meets, or passes at the least distance. */
 static void add_beam_centre(const db_experiment *e, db_imported *file) {
     double best = INFINITY, place[2] = { NAN, NAN };
     size_t panel = 0;
@@ -70,7 +70,7 @@ static void add_beam_centre(const db_experiment *e, db_imported *file) {
                     place[1], of, best > 0 ? ", beside it" : "");
 }
 
-/* Spacing of what is scattered to a point (A). */
+/* Spacing for scattering to a point (A). */
 static double spacing_of(const db_experiment *e, const double position[3]) {
     const double cosine = db_dot(position, e->beam.direction) / db_length(position);
     const double sine = sqrt(fmax(0, (1 - cosine) / 2)); /* of half the angle */
@@ -90,9 +90,9 @@ static void add_resolution(const db_experiment *e, db_imported *file) {
     db_imported_add(file, "resolution", 1, &finest, "to %.3g A in the farthest corner", finest);
 }
 
-/* The angle between the beam and the normal of a flat detector. */
+/* Angle between the beam and the normal of a flat detector. */
 static void add_two_theta(const db_experiment *e, db_imported *file) {
-    static const double LEAST = 0.01; /* degree: below it is rounding */
+    static const double LEAST = 0.01; /* degree: less is rounding */
     double sum[3] = { 0, 0, 0 };
     for (size_t p = 0; p < e->detector.panel_count; p++) {
         double corner[3], fast[3], slow[3], normal[3];
@@ -137,7 +137,7 @@ static void add_panels(const db_experiment *e, db_imported *file) {
 static void add_sensor(db_imported *file) {
     const db_expt_content *const c = &file->content;
     char of[64] = "";
-    if (!(c->sensor_thickness > 1e-2)) return; /* stands for none */
+    if (!(c->sensor_thickness > 1e-2)) return; /* this value means none */
     if (c->sensor_material)
         snprintf(of, sizeof of, " %s", db_sensor_material_name(c->sensor_material));
     else if (c->attenuation_depth > 0)
@@ -187,7 +187,7 @@ static void add_crystal(db_context *context, db_imported *file) {
         db_imported_add(file, "domain_size", 1, &c->domain_size, "%.5g A", c->domain_size);
 }
 
-/* A number of each panel, where it is not what it is without a word. */
+/* A number of each panel, if it is not the default. */
 static void add_panel_numbers(db_imported *file, const char *key, size_t member, double usual,
                               const char *unit) {
     double range[2] = { INFINITY, -INFINITY };
@@ -217,7 +217,7 @@ static void add_maps(db_imported *file) {
     if (*text) db_imported_add(file, "pixel_maps", 0, NULL, "%s", text);
 }
 
-/* What a list says of pixels: trusted range, gain, rectangles that are left out. */
+/* Facts of a list about pixels: trusted range, gain, excluded rectangles. */
 static void add_trust(db_imported *file) {
     const db_expt_content *const c = &file->content;
     size_t masks = 0;

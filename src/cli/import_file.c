@@ -1,5 +1,4 @@
-/* What one file says: images, spots, matrices; the rest is told by import_experiment.c and
- * import_amplitudes.c. */
+/* Facts about one file: images, spots, matrices; import_experiment.c and import_amplitudes.c have the others. */
 #include "cli/import.h"
 
 #include "base/context_internal.h"
@@ -38,7 +37,7 @@ static void add_number(db_imported *file, const char *key, double number, const 
     db_imported_add(file, key, 1, &number, "%.10g%s%s", number, *unit ? " " : "", unit);
 }
 
-/* Pixels by what they are. */
+/* Numbers of pixels by kind. */
 static void add_pixels(const db_measured_image *image, db_imported *file) {
     const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     double kinds[3] = { 0, 0, 0 }; /* gaps, overloads, bad */
@@ -106,7 +105,7 @@ static void keep_failure(const db_context *context, db_status status, db_importe
 
 const double db_any_cell[6] = { 100, 100, 100, 90, 90, 90 };
 
-/* The experiment of a header that says all that is needed. */
+/* The experiment of a header with all necessary facts. */
 static db_status place_by_header(db_context *context, const db_image_geometry *g,
                                  db_imported *file) {
     db_setup setup;
@@ -114,7 +113,7 @@ static db_status place_by_header(db_context *context, const db_image_geometry *g
     DB_TRY(db_setup_read_header(context, file->name, DB_HEADER_OF_IMAGE, &setup, NULL, NULL));
     memcpy(setup.cell, db_any_cell, sizeof db_any_cell);
     const int turns = db_turns(setup.osc);
-    if (!turns) setup.phi = 0; /* a crystal is told of as it stands on a still */
+    if (!turns) setup.phi = 0; /* a crystal is described as on a still */
     db_experiment_clear(&file->experiment);
     memset(&file->experiment, 0, sizeof file->experiment);
     DB_TRY(db_setup_resolve(context, &setup, &file->experiment, NULL, NULL));
@@ -127,7 +126,7 @@ static db_status place_by_header(db_context *context, const db_image_geometry *g
     return DB_OK;
 }
 
-/* What a header says where that is not enough for an experiment. */
+/* Facts of a header that is not enough for an experiment. */
 static void add_header(const db_image_geometry *g, db_imported *file) {
     file->wavelength = g->wavelength;
     file->distance = isnan(g->distance) ? g->close_distance : g->distance;
@@ -167,7 +166,7 @@ static void place_image(db_context *context, db_imported *file) {
     add_header(&g, file);
 }
 
-/* Files with chains of axes say more than headers have room for. */
+/* Chains of axes in a file contain more than headers have room for. */
 static int place_by_chains(db_context *context, const db_format *format, const char *path,
                            db_imported *file) {
     const db_expt_selection selection = { .image = file->name };
@@ -178,7 +177,7 @@ static int place_by_chains(db_context *context, const db_format *format, const c
     return file->placed;
 }
 
-/* Start and width of an image's rotation; 0: there is none. */
+/* Start and width of an image's rotation; 0: none. */
 static int rotation_of(db_context *context, const char *path, size_t number, double scan[2]) {
     char name[4096 + 32];
     const db_expt_selection selection = { .image = name };
@@ -200,8 +199,8 @@ static int rotation_of(db_context *context, const char *path, size_t number, dou
     return db_turns(g.osc_range) && !isnan(g.phi);
 }
 
-/* From the first image to the end of the last, if they are that many steps apart, angles being the same
- * whole turns further: else a file of several sweeps, or one with gaps. */
+/* Rotation from the first image to the end of the last, if the images are evenly spaced (up to whole turns);
+ * otherwise the file has several sweeps, or gaps. */
 static void add_sweep(db_context *context, const char *path, db_imported *file) {
     double first[2], last[2];
     if (file->count < 2 || !rotation_of(context, path, 1, first) ||
@@ -318,7 +317,7 @@ static db_status read_table(db_context *context, const char *path, db_imported *
     return status;
 }
 
-/* Columns of numbers may be spots; what they mean is not written in them. */
+/* Columns of numbers may be spots; the file does not say so. */
 static db_status count_lines(db_context *context, const char *path, db_imported *file) {
     db_text text;
     double shape[2] = { 0, 0 };
@@ -334,7 +333,7 @@ static db_status count_lines(db_context *context, const char *path, db_imported 
     return DB_OK;
 }
 
-/* Reflection tables may be HDF5, too. */
+/* Tries an HDF5 reflection table. */
 static void try_table(db_context *context, const char *path, db_imported *file) {
     const size_t length = strlen(file->failure);
     if (read_table(context, path, file) == DB_OK)
@@ -382,7 +381,7 @@ static db_status recognize(db_context *context, const char *path, const db_forma
                    path);
 }
 
-/* Without the file's name in front, which is told anyway. */
+/* Keeps a notice without the file's name, which is shown anyway. */
 static void keep_notice(void *user, const char *line) {
     db_imported *const file = user;
     const size_t length = strlen(file->path);

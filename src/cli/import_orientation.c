@@ -1,4 +1,4 @@
-/* Is an orientation that of the crystal on an image? The image's spots tell, without a refinement. */
+/* Is an orientation the one of the crystal on an image? Decided by the image's spots, without a refinement. */
 #include "cli/import.h"
 
 #include "base/vector.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Fractional indices this near to whole ones are at a node; of a lattice turned at random one in 37 is (0.3^3). */
+/* Fractional indices within this of whole numbers are at a node; for a random orientation one in 37 is (0.3^3). */
 static const double NEAR = 0.15;
 enum { MOST_SPOTS = 200, LEAST_SPOTS = 15 };
 
@@ -21,7 +21,7 @@ static int by_length(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A strong pixel above its neighbours, the first of equals. */
+/* Is it a strong pixel above its neighbours, the first of equals? */
 static int is_peak(const db_measured_image *image, const uint8_t *strong, int f, int s) {
     const size_t width = (size_t)image->fast_pixels, at = (size_t)s * width + (size_t)f;
     if (!strong[at]) return 0;
@@ -36,7 +36,7 @@ static int is_peak(const db_measured_image *image, const uint8_t *strong, int f,
     return 1;
 }
 
-/* The scattering vector of a pixel's middle, in the crystal's frame at spindle angle 0. */
+/* Scattering vector of a pixel's middle, in the crystal's frame at spindle angle 0. */
 static spot spot_at(const db_experiment *e, double turned, size_t panel, int f, int s) {
     double position[3], axis[3], q[3];
     spot found;

@@ -1,4 +1,4 @@
-/* What was understood of files, for people and for programs. */
+/* Prints facts about files, for people and for programs. */
 #include "cli/import.h"
 #include "base/shown_text.h"
 
@@ -41,7 +41,7 @@ void db_import_print(const db_imported *files, size_t count, const db_import_sum
 #if defined(DB_HAVE_JANSSON)
 /* JSON knows no NaN and no infinity: null. */
 static json_t *number_of(double number) {
-    static const double WHOLE = 9007199254740992.0; /* beyond it doubles are no counts */
+    static const double WHOLE = 9007199254740992.0; /* larger doubles are no counts */
     if (!isfinite(number)) return json_null();
     return number == rint(number) && fabs(number) < WHOLE ? json_integer((json_int_t)number)
                                                           : json_real(number);

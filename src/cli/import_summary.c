@@ -1,4 +1,4 @@
-/* What files say together: whether they fit, what is missing, and what to do next. */
+/* Facts of several files together: conflicts, missing facts, the next command. */
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include "cli/import.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative differences that are more than rounding or another shot. */
+/* Relative differences beyond rounding or another shot. */
 static const double WAVELENGTH_APART = 1e-3, LENGTH_APART = 2e-3, CELL_APART = 0.015;
 static const double ANGLE_APART = 1.5; /* degree */
 
@@ -47,7 +47,7 @@ static void compare_number(const db_imported *a, const db_imported *b, const cha
 static void compare_shapes(const db_imported *a, const db_imported *b, db_import_summary *s) {
     if (!a->panels || !b->panels) return;
     const int same = a->shape[0] == b->shape[0] && (a->panels > 1 || a->shape[1] == b->shape[1]);
-    if (a->panels != b->panels) /* those of a list may be parts of the image's one array */
+    if (a->panels != b->panels) /* a list's panels may be parts of the image's one array */
         add_conflict(s, "panels: %zu in %s, %zu in %s", a->panels, a->path, b->panels, b->path);
     else if (!same)
         add_conflict(s, "pixels: panels of %d x %d in %s, %d x %d in %s", a->shape[0], a->shape[1],
@@ -77,7 +77,7 @@ static void compare_cells(const db_imported *a, const db_imported *b, db_import_
         c[1], c[2], c[3], c[4], c[5], a->path, d[0], d[1], d[2], d[3], d[4], d[5], b->path);
 }
 
-/* The experiment of a list that shows the image, against what the image says. */
+/* Compares the experiment of a list that shows the image with the image's facts. */
 static void compare_with_list(db_context *context, const db_imported *image,
                               const db_imported *list, db_import_summary *s) {
     const db_expt_selection selection = { .number = list->count > 1 ? -1 : 0,
@@ -110,7 +110,7 @@ static void compare_spots(const db_imported *spots, const db_imported *detector,
                      detector->path);
 }
 
-/* Everything against the first file that says it. */
+/* Compares all facts with the first file that has them. */
 static void compare_all(db_context *context, const db_imported *files, size_t count,
                         db_import_summary *s) {
     int first_image = -1, first_list = -1, first_cell = -1;
@@ -133,7 +133,7 @@ static void compare_all(db_context *context, const db_imported *files, size_t co
     }
 }
 
-/* A matrix is one of a cell where the wavelength is known. */
+/* A matrix gives a cell if the wavelength is known. */
 static void complete_matrices(db_context *context, db_imported *files, size_t count) {
     double wavelength = NAN;
     for (size_t i = 0; i < count && isnan(wavelength); i++) wavelength = files[i].wavelength;
@@ -177,7 +177,7 @@ static const double *known_cell(const db_imported *files, const db_import_summar
     return NULL;
 }
 
-/* The spots tell whether the orientation is that of the image's crystal. */
+/* Tries by spots whether the orientation is the one of the crystal on the image. */
 static void try_orientation(db_context *context, const db_imported *files, db_import_summary *s) {
     double a_star[9];
     size_t spots[2];

@@ -1,4 +1,4 @@
-/* dualbragg: which command, and the little that is asked of the program itself. */
+/* dualbragg: selects the command, and answers questions about the program itself. */
 #include "cli/complaint.h"
 #include "cli/flags.h"
 #include "cli/help.h"
@@ -158,7 +158,7 @@ static int run_given(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "fit") == 0)
-        db_wait_asleep(argv); /* many small pieces of work */
+        db_wait_asleep(argv); /* there are many small pieces of work */
     db_streams_open();
     db_signals_install();
     db_flags_complete();

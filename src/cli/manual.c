@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A text of `length` bytes, as it stands. */
+/* Prints a text of `length` bytes unchanged. */
 static void print_text(FILE *out, const char *text, size_t length) {
     if (length && (*text == '.' || *text == '\'')) fputs("\\&", out);
     for (size_t i = 0; i < length; i++)
@@ -58,7 +58,7 @@ static void print_commands(FILE *out) {
     }
 }
 
-/* Paragraphs of a help text; lines that begin with blanks keep their form. */
+/* Prints paragraphs of a help text; lines that begin with blanks keep their form. */
 static void print_line(FILE *out, const char *line, size_t length, int *example) {
     const int indented = length > 0 && isspace((unsigned char)*line);
     if (indented != *example) fputs(indented ? ".PP\n.nf\n" : ".fi\n", out);
@@ -77,7 +77,7 @@ static int begins_with(const char *line, const char *word) {
     return strncmp(line, word, strlen(word)) == 0;
 }
 
-/* Blank lines before what becomes a heading of its own. */
+/* Is it a blank line before a heading? */
 static int is_before_heading(const char *line) {
     return *line == '\n' && (line[1] == '{' || line[1] == 0 || begins_with(line + 1, exit_status));
 }

@@ -15,15 +15,15 @@
 struct db_named_file {
     db_file_role role;
     size_t number; /* in the order of naming */
-    char *name;    /* as it is called in messages */
-    /* which file it is: one that is there, or its path */
+    char *name;    /* name in messages */
+    /* identity of the file: an existing one, or its path */
     dev_t device;
     ino_t node;
-    char *path; /* of one that is not there; else NULL */
+    char *path; /* path of a new file; else NULL */
 };
 typedef struct db_named_file named_file;
 
-/* 0: there is nothing that could meet another file: a device, or a name that leads nowhere. */
+/* 0: the name cannot meet another file: a device, or an impossible path. */
 static int identify_file(const char *path, named_file *file, int *descriptor) {
     db_output_target target;
     const int error = db_output_target_find(path, &target);
@@ -89,7 +89,7 @@ void db_named_files_add_printed(db_named_files *files) {
         add_file(files, file, "standard output", "");
 }
 
-/* By file; those of one file by role, outputs first, and in the order of naming. */
+/* By file; names of one file by role, outputs first, and in the order of naming. */
 static int compare_files(const named_file *a, const named_file *b) {
     if (!a->path != !b->path) return a->path ? 1 : -1;
     const int paths = a->path ? strcmp(a->path, b->path) : 0;

@@ -26,7 +26,7 @@ int db_noise_wanted(const db_settings *settings) {
     return settings->noise_wanted == 1 && (settings->noise_file || settings->noise_float_file);
 }
 
-/* The number of floats in a file. */
+/* Number of floats in a file. */
 static db_status count_floats(const db_settings *s, long long *count) {
     struct stat info;
     if (stat(s->float_file, &info) != 0)
@@ -44,7 +44,7 @@ static db_status count_floats(const db_settings *s, long long *count) {
     return DB_OK;
 }
 
-/* The shape that was given, else that of the detector's size, else a square. */
+/* The given shape, else that of the detector's size, else a square. */
 static db_status choose_shape(db_settings *s, long long count) {
     int *const pixels = s->setup.detector_pixels;
     const long long fast = llround(s->setup.detector_size[0] / s->setup.pixel_size),
@@ -91,7 +91,7 @@ db_noise_options db_noise_options_of(const db_settings *s, const db_experiment *
     db_noise_options options = s->noise;
     options.seed = s->seed ? (uint32_t)s->seed : 1;
     options.calibration_seed = (uint32_t)s->calibration_seed;
-    /* a file of integers can hold counts as they are; SMV images stand on an offset */
+    /* a file of integers can contain counts unchanged; SMV images have an offset */
     options.adc = s->adc_given || !db_names_hdf5(s->noise_file) ? s->adc : 0;
     options.truncate = s->noise.truncate || s->setup.compat;
     options.psf_fwhm = 1e-3 * s->psf_width / experiment->detector.panels[0].pixel_size[0];

@@ -1,5 +1,5 @@
-/* What db_setup_resolve tells about automatic choices: kept, so that the report says it where the
- * reference does. */
+/* Notices of db_setup_resolve about automatic choices: kept, so that the report can print them in the reference's
+ * places. */
 #ifndef DB_CLI_NOTICES_H
 #define DB_CLI_NOTICES_H
 
@@ -10,12 +10,11 @@ typedef struct db_notices {
     size_t count;
 } db_notices;
 
-/* Keeps a copy of a line. Suits db_setup_resolve; user: a db_notices. Without memory the line is
- * printed at once. */
+/* Keeps a copy of a line, for db_setup_resolve; user: a db_notices. Without memory it prints the line at once. */
 void db_notices_add(void *user, const char *line);
 
-/* Print the lines that begin with one of the words, those that begin with none of them, and all
- * that are left, on stdout; each line once. The words end with NULL. */
+/* Print the lines that begin with one of the words, those that begin with none of them, and all others, on stdout;
+ * each line once. The words end with NULL. */
 void db_notices_print_beginning(db_notices *notices, const char *const *beginnings);
 void db_notices_print_others(db_notices *notices, const char *const *beginnings);
 void db_notices_print_rest(db_notices *notices);

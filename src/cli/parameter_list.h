@@ -1,4 +1,4 @@
-/* The value of -params: which parameters to differentiate by. */
+/* Value of -params: parameters of the derivatives. */
 #ifndef DB_CLI_PARAMETER_LIST_H
 #define DB_CLI_PARAMETER_LIST_H
 
@@ -13,8 +13,8 @@ typedef struct db_parameter_list {
     size_t count;
 } db_parameter_list;
 
-/* Reads a comma-separated list of names, or "all" for those of the table that the experiment has;
- * reports errors itself. */
+/* Reads a comma-separated list of names, or "all" for the table's parameters that the experiment has; reports
+ * errors itself. */
 db_status db_parameter_list_read(const char *command, db_context *context,
                                  const db_experiment *experiment, const char *text,
                                  db_parameter_list *list);

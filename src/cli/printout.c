@@ -38,8 +38,8 @@ static void keep_last(void *user, const db_trace_sample *sample) {
     *(db_trace_sample *)user = *sample;
 }
 
-/* In the reference's form: what depends on the sample is that of the last one, polarization, solid
- * angle and captured part are means. */
+/* In the reference's form: values that depend on the sample are those of the last one; polarization, solid angle
+ * and captured fraction are means. */
 static db_status print_pixel(const db_session *session, const db_trace *trace, const float *image,
                              int fast, int slow) {
     db_trace_sample s;

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 
 #ifdef DB_HAVE_MPI
-/* The C++ bindings that mpi.h offers are not wanted. */
+/* leaves out the C++ bindings of mpi.h */
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 #endif
 
-/* Set by mpirun of Open MPI, of MPICH and its relatives, and by srun with PMIx. */
+/* Was this process launched? Variables are from mpirun of Open MPI, of MPICH and its relatives, and from srun with
+ * PMIx. */
 static int was_launched(void) {
     static const char *const names[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -24,7 +25,7 @@ static int was_launched(void) {
 #ifdef DB_HAVE_MPI
 enum { MOST_AT_ONCE = 1 << 30 };
 
-/* In the memory of process 0; MPI_WIN_NULL: there is none. */
+/* In the memory of process 0; MPI_WIN_NULL: none. */
 static MPI_Win counter = MPI_WIN_NULL;
 
 db_status db_processes_join(const char *command, db_processes *all) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stages of one name are joined as long as together they take less, with shorter gaps (s). */
+/* Consecutive stages of one name are joined while their time and gaps are below these (s). */
 static const double LONGEST_JOINED = 1e-3, LONGEST_GAP = 50e-6;
 
 db_profile *db_profile_create(double begin) {
@@ -50,7 +50,7 @@ static void begin_stage(db_profile_lane *lane, const char *name, double now) {
     db_profile_event *const event =
         lane->incomplete || lane->depth == DB_PROFILE_DEEPEST ? NULL : append_event(lane);
     if (!event) {
-        lane->incomplete = 1; /* from here on nothing fits together: stop recording */
+        lane->incomplete = 1; /* nesting is lost: stop recording */
         return;
     }
     event->name = name;
@@ -59,7 +59,7 @@ static void begin_stage(db_profile_lane *lane, const char *name, double now) {
     lane->open[lane->depth++] = lane->count - 1;
 }
 
-/* The last stage is made one with its predecessor where both are short, simple and close. */
+/* Joins the last stage to the one before if both are short, simple and close. */
 static void join_last(db_profile_lane *lane) {
     if (lane->count < 2) return;
     const db_profile_event *last = &lane->event[lane->count - 1];
@@ -162,8 +162,8 @@ enum { MOST_NAMES = 64 };
 
 typedef struct row {
     const char *name;
-    double own;             /* s of the calling thread, without stages inside */
-    double busy;            /* s of all threads, with them */
+    double own;             /* s of the calling thread, without inner stages */
+    double busy;            /* s of all threads, with inner stages */
     double pixels, samples; /* of all threads */
     size_t count;
 } row;

@@ -10,7 +10,7 @@ enum { PERCENT_END = 100 };
 
 typedef struct meter {
     db_progress_bar bar;
-    const char *work; /* what the fraction is one of */
+    const char *work; /* name of the work */
     double last;      /* fraction */
     int lines;        /* 1: lines instead of a bar */
     int percent;      /* of the next line */
@@ -19,13 +19,13 @@ static meter state;
 
 static int draw_progress(void *user, double fraction) {
     meter *m = user;
-    if (fraction < m->last) db_progress_bar_begin(&m->bar); /* another image */
+    if (fraction < m->last) db_progress_bar_begin(&m->bar); /* it is another image */
     m->last = fraction;
     db_progress_bar_draw(&m->bar, fraction, "%s", m->work);
     return 0;
 }
 
-/* Every percent of the first and the last tenth, every fifth between. */
+/* Prints every percent in the first and the last tenth, every fifth between. */
 static int print_lines(void *user, double fraction) {
     meter *m = user;
     while (m->percent < PERCENT_END && m->percent <= 100 * fraction) {

@@ -4,11 +4,11 @@
 
 #include "cli/settings.h"
 
-/* Lets the context tell about progress: by a bar where stderr is a terminal, unless it is
- * not wanted; without a terminal by lines if asked for, in the reference's way always by lines. */
+/* Shows the context's progress: by a bar if stderr is a terminal, unless it is not wanted; without a terminal by
+ * lines if wanted; in the reference's way always by lines. */
 void db_progress_attach(db_context *context, const db_settings *settings);
 
-/* Removes what is left of the bar, prints the lines that are left; safe without them. */
+/* Removes the bar, prints the remaining lines; safe without them. */
 void db_progress_finish(db_context *context);
 
 #endif

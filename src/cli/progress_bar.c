@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum { WIDTH = 30, STEP = 10, MOST = 160, USUAL_COLUMNS = 80, DURATION_SIZE = 32 };
-static const double FIRST_AFTER = 0.5, THEN_EVERY = 0.1; /* s: short work stays silent */
+static const double FIRST_AFTER = 0.5, THEN_EVERY = 0.1; /* s: short work shows nothing */
 
 void db_progress_bar_start(db_progress_bar *bar, int wanted) {
     *bar = (db_progress_bar){ .wanted = wanted && isatty(STDERR_FILENO) };
@@ -38,15 +38,15 @@ static const char *duration_text(double seconds, char text[DURATION_SIZE]) {
     return text;
 }
 
-/* Without the last one, in which some terminals begin another line. */
+/* Columns without the last one, in which some terminals begin another line. */
 static int columns(void) {
     struct winsize size;
     const int known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
     return (known ? size.ws_col : USUAL_COLUMNS) - 1;
 }
 
-/* The line stays one: what does not fit the terminal would begin others. The bar gives way first,
- * in steps, so that it does not tremble. */
+/* The text is cut to one line, because a second one would stay. The bar becomes shorter first, in steps, so that
+ * it does not flicker. */
 static void draw_bar(db_progress_bar *bar, double fraction, const char *format, va_list arguments) {
     char what[MOST], left[DURATION_SIZE], line[2 * MOST];
     const double now = db_stopwatch(), part = fmin(fmax(fraction, 0), 1);
@@ -95,5 +95,5 @@ void db_progress_bar_clear(db_progress_bar *bar) {
     if (!bar->shown) return;
     fputs("\r\033[K", stderr);
     bar->shown = 0;
-    bar->next = db_stopwatch() + THEN_EVERY; /* lines between must not keep it away */
+    bar->next = db_stopwatch() + THEN_EVERY; /* so that lines in between do not delay it */
 }

@@ -45,7 +45,7 @@ static void report_crystal(db_session *session) {
     double volume = 1 / db_dot(star[0], real[0]);
     for (int i = 0; i < 3; i++)
         for (int r = 0; r < 3; r++) real[i][r] *= volume;
-    if (e->reference.on) { /* its volume is not always that of its cell */
+    if (e->reference.on) { /* its volume may differ from its cell's */
         volume /= e->reference.reciprocal_scale;
         for (int i = 0; i < 3; i++)
             for (int r = 0; r < 3; r++) star[i][r] *= e->reference.reciprocal_scale;
@@ -81,19 +81,19 @@ static void report_structure_factors(const db_session *session) {
                        setup->cache_file);
 }
 
-/* The grid that the sources of divergence and dispersion stand on. */
+/* Grid of the sources of divergence and dispersion. */
 typedef struct source_grid {
-    size_t directions, wavelengths; /* numbers of them */
+    size_t directions, wavelengths; /* their numbers */
     double step[2];                 /* horizontal, vertical divergence (radian); 0: one point */
 } source_grid;
-/* The reference's sources are this far away (m). */
+/* Distance of the reference's sources (m). */
 static const double SOURCE_DISTANCE = 10;
 
 static int same_direction(const db_source *a, const db_source *b) {
     return a->spread[0] == b->spread[0] && a->spread[1] == b->spread[1];
 }
 
-/* Sources come direction by direction, each with the same wavelengths. */
+/* Sources are sorted by direction, each with the same wavelengths. */
 static source_grid source_grid_of(const db_beam *beam) {
     source_grid grid = { 1, 0, { 0, 0 } };
     for (size_t j = 1; j < beam->source_count; j++) {
@@ -111,7 +111,7 @@ static source_grid source_grid_of(const db_beam *beam) {
     return grid;
 }
 
-/* In metre. */
+/* Wavelength in metre. */
 static double wavelength_of(const db_experiment *experiment, size_t source) {
     return 1e-10 * db_experiment_source_wavelength(experiment, source);
 }
@@ -129,7 +129,7 @@ static void report_spread(const db_session *session) {
         printf("lambda%zu = %.15g\n", j, wavelength_of(&session->experiment, j));
 }
 
-/* The sources' places, at a distance of the reference's for those it makes itself. */
+/* Places of the sources, at the reference's distance if it makes them itself. */
 static db_status report_sources(const db_session *session) {
     const db_beam *beam = &session->experiment.beam;
     const int digits = session->settings.digits,
@@ -153,7 +153,7 @@ static db_status report_sources(const db_session *session) {
 static db_status report_samples(const db_session *session) {
     const db_experiment *e = &session->experiment;
     const int digits = session->settings.digits;
-    db_detector layer = e->detector; /* the first one by itself, hit squarely */
+    db_detector layer = e->detector; /* the first layer alone, at normal incidence */
     layer.sensor_thickness /= layer.sensor_layers;
     layer.sensor_layers = 1;
     const double depth = 1e3 * db_sensor_depth(&layer, 1);
@@ -169,7 +169,7 @@ static db_status report_samples(const db_session *session) {
 }
 
 static void report_crystal_block(const db_session *session) {
-    /* the first one is misspelt in the reference, too */
+    /* the reference has this misspelling */
     static const char *const shapes[] = { "parallelpiped", "ellipsoidal", "gaussian",
                                           "tophat-spot" };
     const db_experiment *e = &session->experiment;
@@ -196,8 +196,7 @@ static void report_beam_block(const db_session *session) {
     printf("  incident fluence: %.*g photons/m^2\n", digits, e->beam.fluence);
 }
 
-/* What the spindle sweeps over (degree): the range given, or the one chosen
- * (docs/theory/crystal.md, Spindle steps). */
+/* Range of the spindle (degree): the given one, or the chosen one (docs/theory/crystal.md, Spindle steps). */
 static double sweep_of(const db_setup *setup, const db_goniometer *goniometer) {
     if (!isnan(setup->osc)) return setup->osc;
     if (!isnan(setup->phi_step) && setup->phi_step > 0) return setup->phi_step;
@@ -260,7 +259,7 @@ static db_status report_all(db_session *session) {
                                           "misset seed", NULL };
     const db_settings *const s = &session->settings;
     const int crystal = !db_amorphous_alone(s);
-    /* the report of -compat has the reference's lines only */
+    /* with -compat the report has only the reference's lines */
     if (!s->setup.compat) printf("dualbragg %s %s\n", db_version(), s->command);
     db_notices_print_others(&session->notices, placed);
     db_status status = db_report_frame(session);
@@ -297,7 +296,7 @@ static double corner_angle(double x, double y, double z) {
     return atan2(x * y, z * sqrt(x * x + y * y + z * z));
 }
 
-/* Of the pixels [fast, fast + width) x [slow, slow + height). */
+/* Solid angle of the pixels [fast, fast + width) x [slow, slow + height). */
 static double rectangle_angle(const db_smv_geometry *g, double pixel, int fast, int slow, int width,
                               int height) {
     const double z = g->close_distance;
@@ -314,7 +313,7 @@ static double flat_pixel(const db_experiment *e, const void *data, int fast, int
     return rectangle_angle(data, e->detector.panels[0].pixel_size[0], fast, slow, 1, 1);
 }
 
-/* Pixels of a sphere are all the same. */
+/* Solid angle of a pixel of a sphere; all are equal. */
 static double curved_pixel(const db_experiment *e, const void *data, int fast, int slow) {
     const db_smv_geometry *g = data;
     const double ratio = e->detector.panels[0].pixel_size[0] / g->distance;
@@ -323,7 +322,7 @@ static double curved_pixel(const db_experiment *e, const void *data, int fast, i
     return ratio * ratio;
 }
 
-/* The reference's, of the first sub-pixel. */
+/* Solid angle in the reference: of the first sub-pixel. */
 static double sampled_pixel(const db_experiment *e, const void *data, int fast, int slow) {
     const double first = 0.5 / e->oversample;
     return db_trace_solid_angle(data, 0, fast + first, slow + first);
@@ -356,7 +355,7 @@ static db_status right_angle(const db_session *session, const unsigned char *mas
     return DB_OK;
 }
 
-/* The reference adds up all layers and divides by all steps, not by those of one direction. */
+/* The reference sums all layers and divides by all steps, not by those of one direction. */
 static db_status reference_angle(const db_session *session, const unsigned char *mask,
                                  double *angle) {
     const db_experiment *e = &session->experiment;
@@ -387,7 +386,7 @@ void db_report_statistics(const db_session *session, const db_image_statistics *
     if (session->settings.quiet) return;
     const int digits = session->settings.digits, sub = session->experiment.oversample;
     const double pixel = 1e-3 * session->experiment.detector.panels[0].pixel_size[0];
-    /* the last sub-pixel's place, as the reference has it */
+    /* the last sub-pixel's place, as in the reference */
     const double last = (sub - 0.5) / sub;
     const int found = s->fast >= 0;
     printf("max_I = %.*g  at %.*g %.*g\n", digits, s->largest, digits,

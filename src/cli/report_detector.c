@@ -8,7 +8,7 @@
 #include <dualbragg/expert/setup_defaults.h>
 #include <string.h>
 
-/* The first panel in the laboratory. */
+/* Place of the first panel in the laboratory. */
 typedef struct placement {
     double origin[3]; /* m */
     double fast[3], slow[3], normal[3];
@@ -21,7 +21,7 @@ static void print_spindle(const db_experiment *e, int digits) {
     db_print_vector("  spindle ROTATION_AXIS", axis, digits);
 }
 
-/* Where the reference has it. */
+/* Place of the panel in the reference. */
 static void take_reference(const db_reference_mode *r, placement *p) {
     memcpy(p->origin, r->origin, sizeof p->origin);
     memcpy(p->fast, r->fast_axis, sizeof p->fast);
@@ -82,15 +82,14 @@ static double plate_size(const db_setup *setup, int axis) {
                                         : setup->detector_size[axis];
 }
 
-/* The point closest to the sample as the user gave it or would have had to (mm;
- * docs/theory/detector.md, Size and centre). */
+/* The near point as the user gave it, or would have given it (mm; docs/theory/detector.md, Size and centre). */
 static double near_point(const db_setup *setup, int axis) {
     return !isnan(setup->close_point[axis]) ? setup->close_point[axis]
            : !isnan(setup->org[axis])       ? (setup->org[axis] - 0.5) * setup->pixel_size
                                             : plate_size(setup, axis) / 2;
 }
 
-/* The sensor as described, whatever became of it. */
+/* Prints the sensor as described, also if it has no effect. */
 static void report_sensor(const db_session *session) {
     const db_setup *setup = &session->settings.setup;
     const db_detector *detector = &session->experiment.detector;
@@ -107,8 +106,7 @@ static void report_centres(const db_session *session, const placement *p) {
     const db_setup *setup = &session->settings.setup;
     const db_smv_geometry *g = &p->geometry;
     const int digits = session->settings.digits;
-    /* X, Y of the direct beam as given, or what holds without, whatever an image states; a set-up
-     * that was resolved has them */
+    /* X, Y of the direct beam as given, or the default, whatever an image says; a resolved set-up has them */
     db_setup said = *setup;
     double centre[2] = { NAN, NAN };
     said.stated.near_point[0] = said.stated.near_point[1] = NAN;
@@ -122,7 +120,7 @@ static void report_centres(const db_session *session, const placement *p) {
            db_tidy(1e-3 * g->near_point[1], 1));
 }
 
-/* Frame and panels of an experiment list: there is no convention to put them in. */
+/* Prints frame and panels of an experiment list, which has no convention. */
 static void report_listed(const db_session *session) {
     const db_experiment *e = &session->experiment;
     const db_detector *d = &e->detector;

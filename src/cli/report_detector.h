@@ -1,4 +1,4 @@
-/* The detector's part of the report, and how it prints numbers. */
+/* Detector's part of the report, and its number formats. */
 #ifndef DB_CLI_REPORT_DETECTOR_H
 #define DB_CLI_REPORT_DETECTOR_H
 
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Rounding noise around 0, and the sign of 0, are not worth printing. `scale`: what is large. */
+/* 0 instead of rounding noise and of -0. `scale`: size of large values. */
 static inline double db_tidy(double value, double scale) {
     return fabs(value) < 1e-15 * scale ? 0 : value;
 }
@@ -18,10 +18,10 @@ static inline void db_print_vector(const char *label, const double v[3], int dig
            digits, db_tidy(v[2], 1));
 }
 
-/* Convention, pivot, beam in the detector's axes. This and the next report a failure themselves. */
+/* Prints convention, pivot, beam in the detector's axes. This and the next function report failures themselves. */
 db_status db_report_frame(const db_session *session);
 
-/* Distances, centres, axes as they stand after all rotations. */
+/* Prints distances, centres, axes after all rotations. */
 db_status db_report_detector(const db_session *session);
 
 #endif

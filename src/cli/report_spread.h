@@ -4,7 +4,7 @@
 
 #include <dualbragg/experiment.h>
 
-/* Standard deviations of those that there are, a line each. */
+/* Prints standard deviations of the spreads that are not 0, a line each. */
 void db_report_closed_spots(const db_experiment *experiment, int digits);
 
 #endif

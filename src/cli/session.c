@@ -62,7 +62,7 @@ static db_status resolve_session(db_session *session) {
     return db_session_complain(session, status);
 }
 
-/* What works on one panel only. */
+/* A flag that works only with one panel. */
 static const char *one_panel_flag(const db_settings *s) {
     return s->roi[0] >= 0                                   ? "-roi"
            : s->mask_file                                   ? "-mask"
@@ -124,7 +124,7 @@ static db_status choose_region(db_session *session) {
     return DB_OK;
 }
 
-/* Gaps in a row that are narrower are rendered, too: a piece of a row costs as much as this. */
+/* Narrower gaps in a row are rendered, too: a piece of a row costs this many pixels. */
 enum { WORTH_A_GAP = 16 };
 
 typedef struct region_list {
@@ -142,7 +142,7 @@ static int append_region(region_list *list, db_region region) {
     return 1;
 }
 
-/* End of the run of pixels that count which begins at `start`. */
+/* End of a run of pixels in use that begins at `start`. */
 static int run_end(const unsigned char *row, int start, int end) {
     int last = start;
     for (int i = start; i < end && i - last <= WORTH_A_GAP; i++)
@@ -150,8 +150,8 @@ static int run_end(const unsigned char *row, int start, int end) {
     return last + 1;
 }
 
-/* Rectangles that cover all pixels of the region of interest that count: runs of rows, joined with
- * the same run of the row above. `above`: the first rectangle that may reach to that row. */
+/* Rectangles that cover all pixels in use of the region of interest: runs of rows, joined with the same run of the
+ * row above. `above`: the first rectangle that may reach to that row. */
 static int cover(const unsigned char *mask, const db_region *roi, region_list *list) {
     size_t above = 0;
     for (int slow = 0; slow < roi->slow_count; slow++) {
@@ -207,7 +207,7 @@ static db_status read_mask(db_session *session) {
 
 static db_status choose_pixels(db_session *session) {
     db_status status = choose_region(session);
-    if (session->experiment.detector.panel_count > 1) return status; /* all of all panels */
+    if (session->experiment.detector.panel_count > 1) return status; /* all pixels of all panels */
     session->regions = &session->region;
     session->region_count = 1;
     return status == DB_OK && session->settings.mask_file ? read_mask(session) : status;
@@ -232,9 +232,9 @@ static db_status take_list(db_session *session, db_setup *setup) {
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 
-/* Where -mask, -img and -expt name files, these stand in for the defaults: first the header of the
- * mask, then that of the image, then the experiment list, then the flags, which win. What gets noise
- * has a header of its own, if it is no raw floats. */
+/* Files of -mask, -img and -expt replace defaults: first the header of the mask, then of the image, then the
+ * experiment list, then the flags, which have precedence. The image for noise has its own header, unless it is raw
+ * floats. */
 db_status db_session_take_headers(db_session *session) {
     const db_settings *const named = &session->settings;
     const char *const image = named->img_file                              ? named->img_file
@@ -267,7 +267,7 @@ static db_status open_profile(db_session *session, double entered, double before
     return DB_OK;
 }
 
-/* Writes the file and prints the table if the run went well. */
+/* Writes the file, and prints the table after a successful run. */
 static db_status close_profile(db_session *session, db_status status) {
     const db_settings *s = &session->settings;
     if (!session->profile) return status;
@@ -390,7 +390,7 @@ db_smv_style db_session_smv_style(const db_session *session) {
     const int custom = session->settings.vector_given;
     db_smv_style style = { .convention = db_convention_name(custom ? DB_CONVENTION_CUSTOM
                                                                    : setup->convention) };
-    /* a set-up that was resolved has its beam centre */
+    /* a resolved set-up has its beam centre */
     if (db_setup_beam_centre(session->context, setup, style.beam_centre) != DB_OK)
         style.beam_centre[0] = style.beam_centre[1] = NAN;
     return style;

@@ -1,4 +1,4 @@
-/* One run of a subcommand: flags read, context and experiment made, pixels chosen. */
+/* A run of a command: flags read, context and experiment made, pixels chosen. */
 #ifndef DB_CLI_SESSION_H
 #define DB_CLI_SESSION_H
 
@@ -12,63 +12,62 @@ typedef struct db_session {
     db_settings settings;
     db_context *context;
     db_experiment experiment;
-    db_panel sheet; /* shape of an image: that of the panel, or of all panels one below the other */
-    db_region region;         /* of interest; addresses an image of the whole sheet */
-    unsigned char *mask;      /* 0: a pixel to leave out; of the panel's shape; NULL: none */
-    const db_region *regions; /* what is rendered: the region of interest, or with a mask ... */
+    db_panel sheet;      /* shape of an image: of the panel, or of all panels one below the other */
+    db_region region;    /* region of interest in an image of the whole sheet */
+    unsigned char *mask; /* 0: pixel to leave out; of the panel's shape; NULL: none */
+    const db_region *regions; /* rendered regions: the region of interest, or with a mask ... */
     size_t region_count;
     db_region *mask_regions;    /* ... these; owned */
-    struct db_profile *profile; /* NULL: nobody asked */
-    db_notices notices;         /* automatic choices and warnings not yet printed */
-    int finished;               /* help or a table was asked for and printed: nothing left to do */
+    struct db_profile *profile; /* NULL: no profile */
+    db_notices notices;         /* automatic choices and warnings to print */
+    int finished;               /* 1: help or a table was printed: nothing left to do */
 } db_session;
 
 /* Reads the flags and prepares everything; reports errors itself. Close it whatever the status. */
 db_status db_session_open(db_session *session, const db_command *command, int argc, char **argv);
 
-/* Puts what the image of -img and the list of -expt say below the flags that were given. */
+/* Takes values of the image of -img and the list of -expt, below the given flags. */
 db_status db_session_take_headers(db_session *session);
 
-/* Frees everything and writes the profile of a run that ended with `status`. Returns `status`, or
- * the failure to write. */
+/* Frees everything, and writes the profile of a run that ended with `status`. Returns `status`, or the failure to
+ * write. */
 db_status db_session_close(db_session *session, db_status status);
 
 /* Opens a session, lets it work unless it is finished, and closes it. Returns the exit status. */
 int db_session_run(const db_command *command, int argc, char **argv,
                    db_status (*work)(db_session *session));
 
-/* Reports a failure of a library call made with the session's context; returns the status. */
+/* Reports a failure of a library call with the session's context; returns the status. */
 db_status db_session_complain(const db_session *session, db_status status);
 
-/* "double precision, avx512, 2 threads" or "mixed precision, cuda:0, NVIDIA H100", for the line
- * that tells the time. device: of the plan. */
+/* "double precision, avx512, 2 threads" or "mixed precision, cuda:0, NVIDIA H100", for the line with the time.
+ * device: of the plan. */
 const char *db_session_manner(const db_session *session, const char *device);
 
-/* Says why --device auto means the processor, where it does. */
+/* Says why --device auto has chosen the processor, if it has. */
 void db_session_note_device(const db_session *session);
 
-/* Settles the precision of a plan with these options, which it is written to: the user's choice, or
- * the library's, which is printed. */
+/* Sets the precision in the options of a plan: the user's choice, or the library's, which is printed. */
 db_status db_session_choose_precision(db_session *session, db_plan_options *options);
 
-/* Renders an image and, where derivatives is not NULL, those by `count` parameters, with progress;
- * prints how long it took. Reports failures itself. */
+/* Renders an image and, unless derivatives is NULL, derivatives by `count` parameters, with progress; prints the
+ * time. Reports failures itself. */
 db_status db_session_render(db_session *session, const db_parameter *parameters, size_t count,
                             float *image, void *const *derivatives);
 
-/* The mean wavelength (A) of each pixel's photons, in the precision of the image that was rendered. */
+/* Mean wavelength (A) of each pixel's photons, in the precision of the rendered image. */
 db_status db_session_mean_wavelength(db_session *session, float *image);
 
-/* Sets the pixels that the mask leaves out to 0, inside the region of interest and outside. */
+/* Sets pixels outside the mask to 0, inside the region of interest and outside. */
 void db_session_apply_mask(const db_session *session, float *image);
 
 /* The region of interest; NULL: all pixels. */
 const db_region *db_session_part(const db_session *session);
 
-/* What a file of the session's photons is to say. */
+/* Format of a file of the session's photons. */
 db_nexus_format db_photon_format(const db_session *session);
 
-/* What SMV images of the session say about its convention. */
+/* Convention in SMV images of the session. */
 db_smv_style db_session_smv_style(const db_session *session);
 
 #endif

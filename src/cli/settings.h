@@ -1,4 +1,4 @@
-/* What the flags of sim, grad, check, amorphous, orient and noise fill. */
+/* Settings from the flags of sim, grad, check, amorphous, orient and noise. */
 #ifndef DB_CLI_SETTINGS_H
 #define DB_CLI_SETTINGS_H
 
@@ -6,19 +6,19 @@
 
 #include <dualbragg/dualbragg.h>
 
-/* In the order of the words of --precision. */
+/* Order of the words of --precision. */
 enum { DB_CHOOSE_AUTO, DB_CHOOSE_DOUBLE, DB_CHOOSE_MIXED };
 
 typedef struct db_settings {
-    const db_flag_table *flags; /* those of the command */
+    const db_flag_table *flags; /* flags of the command */
     const char *command;        /* "sim" ... */
     db_setup setup;
     long seed;             /* 0: not given */
-    const char *mask_file; /* an image whose header is read before the flags, as that of img_file */
+    const char *mask_file; /* image whose header is read before the flags, like img_file */
     const char *img_file;
     int roi[4]; /* fast min, max, slow min, max, inclusive; first -1: whole panel */
 
-    /* what to write */
+    /* outputs */
     const char *float_file;
     const char *hdf5_file;
     const char *wavelength_file;
@@ -32,7 +32,7 @@ typedef struct db_settings {
     double scale, adc, pgm_scale;
     int adc_given;
     int pgm;               /* -1 automatic, 0 none, 1 asked for */
-    int printout;          /* 1: print what pixels are made of */
+    int printout;          /* 1: print contributions to pixels */
     int printout_pixel[2]; /* fast, slow; first -1: all */
     int trace_pixel[2];    /* slow, fast; first -1: none */
 
@@ -40,23 +40,23 @@ typedef struct db_settings {
     const char *shots_file;
     int random_shots;   /* 0: none */
     int range[2];       /* from 1; first 0: all */
-    int resume;         /* 1: go on with what there is */
-    int no_reflections; /* 1: labels without them */
+    int resume;         /* 1: continue existing files */
+    int no_reflections; /* 1: labels without reflections */
     double cell_jitter, fluence_jitter, wavelength_jitter;
     double sase[2]; /* relative full widths: of the spectrum, of a spike; 0: none */
 
     /* noise */
     const char *noise_file;
     const char *noise_float_file;
-    int noise_wanted;       /* -1: nothing said, 0 -nonoise, 1 -noisefile */
-    int noise_given;        /* part of a detector that shows in noise images only */
+    int noise_wanted;       /* -1: open, 0 -nonoise, 1 -noisefile */
+    int noise_given;        /* part of a detector that appears only in noise images */
     db_noise_options noise; /* without seeds, scale, offset and width of the point spread */
     long calibration_seed;
     double psf_width; /* um; 0: not given */
 
     /* orientation matrices */
     const char *keyword_file;
-    const char *output_file; /* -o: of view the picture */
+    const char *output_file; /* -o: for view, the picture */
     int print_as;            /* 0 matrix, 1 flags */
 
     /* pictures of measured images */
@@ -72,8 +72,8 @@ typedef struct db_settings {
 
     /* how to run */
     int threads;
-    int precision_choice;       /* DB_CHOOSE_*: what the user wants */
-    db_precision precision;     /* what is used */
+    int precision_choice;       /* DB_CHOOSE_*: the user's choice */
+    db_precision precision;     /* precision in use */
     double tolerance;           /* photons that a pixel may lack; NAN: not given */
     double tolerance_chosen_at; /* fluence times scale for which it was chosen; 0: it was given */
     const char *isa;
@@ -85,14 +85,14 @@ typedef struct db_settings {
     /* derivatives */
     const char *parameters; /* comma-separated, or "all" */
     double difference_tolerance, contraction_tolerance;
-    int check_all; /* 1: every pixel, however long it takes */
+    int check_all; /* 1: every pixel, whatever the time */
 
-    int help, list_parameters; /* asked for: print and stop */
+    int help, list_parameters; /* asked for: printed, and nothing else */
 
     /* found while reading the flags */
-    int vector_given; /* makes the convention CUSTOM */
+    int vector_given; /* 1: makes the convention CUSTOM */
     int misset_seed_given;
-    int matter_given; /* size, density ... of amorphous matter */
+    int matter_given; /* 1: size, density ... of amorphous matter are given */
 } db_settings;
 
 #endif

@@ -1,4 +1,4 @@
-/* Words of a command line as a shell reads them. */
+/* Words of a command line, for a shell. */
 #ifndef DB_CLI_SHELL_WORD_H
 #define DB_CLI_SHELL_WORD_H
 
@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* May all of a word reach a terminal? */
+/* Can a word be shown unchanged on a terminal? */
 static inline int db_is_shown_as_it_is(const char *word) {
     int plain = 1;
     for (const char *c = word; *c && plain;) c += db_shown_character(c, &plain);
     return plain;
 }
 
-/* As $'...', which bash, zsh and POSIX 2024 know: with \x1b and the like. */
+/* Prints a word as $'...', for bash, zsh and POSIX 2024, with \x1b and the like. */
 static inline void db_print_escaped_word(FILE *stream, const char *word) {
     fputs(" $'", stream);
     for (const char *c = word; *c;) {
@@ -28,7 +28,7 @@ static inline void db_print_escaped_word(FILE *stream, const char *word) {
     fputc('\'', stream);
 }
 
-/* Prints a blank and a word, in quotes where a shell would need them. */
+/* Prints a blank and a word, in quotes if a shell needs them. */
 static inline void db_print_shell_word(FILE *stream, const char *word) {
     const int plain = *word && !word[strcspn(word, " \t\n'\"\\$*?[](){}<>|&;#~!`")];
     if (!db_is_shown_as_it_is(word)) {

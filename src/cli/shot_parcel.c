@@ -25,7 +25,7 @@ void db_shot_clear(db_shot *s) {
     memset(s->owned, 0, sizeof s->owned);
 }
 
-/* What a shot points to, and how much of it there is. */
+/* Memory of a shot, and its size. */
 typedef struct piece {
     void **start;
     size_t size;
@@ -42,7 +42,7 @@ static void list_pieces(db_shot *s, piece p[PIECES]) {
 }
 
 int db_shot_send(const db_shot *shot) {
-    db_shot copy = *shot; /* its pointers mean nothing elsewhere, sizes do */
+    db_shot copy = *shot; /* its pointers are not valid elsewhere, sizes are */
     piece part[PIECES];
     size_t size = sizeof copy;
     list_pieces(&copy, part);

@@ -11,7 +11,7 @@ typedef struct db_shot {
     size_t number; /* from 0 */
     db_status status;
     char reason[DB_MESSAGE_SIZE / 2]; /* of a failure */
-    /* structure factors and background are those of `base` */
+    /* structure factors and background are lent by `base` */
     db_experiment experiment;
     db_predicted_spots spots;
     db_packed packed[DB_SHOT_OUTPUTS];
@@ -19,15 +19,15 @@ typedef struct db_shot {
     char *owned[DB_SHOT_FILES]; /* names of files; NULL */
 } db_shot;
 
-/* The large lists of an experiment that all shots share. */
+/* Lends the large lists of an experiment that all shots share. */
 void db_shot_lend(const db_experiment *base, db_experiment *experiment);
 
 void db_shot_clear(db_shot *shot);
 
-/* To the process with rank 0; 0: failure. */
+/* Sends a shot to process 0; 0: failure. */
 int db_shot_send(const db_shot *shot);
 
-/* From another process of the same program; on failure shot->status says so. */
+/* Receives a shot from another process of the same program; after a failure shot->status says so. */
 void db_shot_receive(int from, const db_experiment *base, db_shot *shot);
 
 #endif

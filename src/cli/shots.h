@@ -7,10 +7,10 @@
 
 int db_shots_wanted(const db_settings *settings);
 
-/* Whether flags and outputs go with it; reports what does not. */
+/* Can flags and outputs be used with many shots? Reports those that cannot. */
 db_status db_shots_check(const db_session *session);
 
-/* Renders and writes them all, together with the other processes. Reports failures itself. */
+/* Renders and writes all shots, together with the other processes. Reports failures itself. */
 db_status db_shots_run(db_session *session, const db_processes *all);
 
 #endif

@@ -17,10 +17,10 @@ void db_end_by_signal(int number) {
     db_remove_unfinished_files();
     struct sigaction usual = { .sa_handler = SIG_DFL };
     sigaction(number, &usual, NULL);
-    raise(number); /* it comes when this handler returns */
+    raise(number); /* takes effect when this handler returns */
 }
 
-/* The kernel sends it to a writer in its own name, others in theirs. */
+/* The kernel sends it to the writing process itself; other senders are others. */
 static void on_file_size(int number, siginfo_t *info, void *context) {
     (void)context;
     if (info->si_code == SI_USER && info->si_pid != getpid())

@@ -13,7 +13,7 @@
 void db_streams_open(void) {
     for (int number = 0; number < 3; number++)
         if (fcntl(number, F_GETFD) < 0 && errno == EBADF)
-            /* for the wrong direction, so that use of it still fails; the lowest number is free */
+            /* opened for the wrong direction, so that its use still fails; gets the lowest free number */
             (void)!open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
 }
 
@@ -31,7 +31,7 @@ static int copy_input(FILE *copy) {
                : errno;
 }
 
-/* A file that begins at its beginning is left as it is. 0, or errno. */
+/* Keeps input readable again; a file at its beginning is unchanged. 0, or errno. */
 static int keep_input(void) {
     struct stat info;
     if (fstat(STDIN_FILENO, &info) != 0) return errno;

@@ -11,8 +11,7 @@ static inline double db_stopwatch(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds of processor time that the process has taken. At the start of the program: what it took
- * to load it, but for waiting. */
+/* Seconds of processor time of the process; at the start of the program, the time to load it, without waiting. */
 static inline double db_processor_time(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 #endif

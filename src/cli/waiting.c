@@ -8,7 +8,7 @@
 
 void db_wait_asleep(char **argv) {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || omp_get_max_threads() == 1) return;
-    char path[4096]; /* by /proc/self/exe alone, lists of processes would name it "exe" */
+    char path[4096]; /* with /proc/self/exe lists of processes would name it "exe" */
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
     if (length <= 0 || (size_t)length == sizeof path) return;
     path[length] = '\0';
