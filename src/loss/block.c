@@ -1,4 +1,4 @@
-/* The loss of a block and what eliminating its linear coefficients leaves. */
+/* Loss of a block, with its linear coefficients eliminated. */
 #include "loss/block.h"
 
 #include "loss/block_pixel.h"
@@ -10,7 +10,7 @@ static inline db_pixel_cost weighted_cost(const db_block *block, const db_block_
                             p->spot + p->plane);
 }
 
-/* The commonest target without a call. */
+/* Cost of a pixel; the commonest target without a call. */
 static inline db_pixel_cost cost_of(const db_block *block, const db_block_place *p) {
     return block->loss->target == DB_LOSS_WEIGHTED ? weighted_cost(block, p)
                                                    : db_block_cost(block, p);
@@ -23,7 +23,8 @@ db_pixel_report db_block_pixel_any(const db_block *block, const double linear[DB
     return (db_pixel_report){ p.spot + p.plane, p.spot, cost.variance, cost.trust };
 }
 
-/* The sums of db_block_add, two side by side: lower triangle, and beside its diagonal what falls off. */
+/* The sums of db_block_add, two side by side: the lower triangle, and products beside its diagonal that come for
+ * free. */
 typedef double pair __attribute__((vector_size(16)));
 typedef struct pair_sums {
     double value;
@@ -48,7 +49,7 @@ static inline void add_pairs(const db_block *block, const db_block_place *p,
 
 static inline void add_all(const db_block *block, const double *linear, int weighted,
                            pair_sums *sums) {
-    pair_sums all; /* no one else's: it stays in registers */
+    pair_sums all; /* nobody else's: it stays in registers */
     memset(&all, 0, sizeof all);
     for (int slow = 0; slow < block->region.slow_count; slow++) {
         for (int fast = 0; fast < block->region.fast_count; fast++) {
@@ -88,7 +89,7 @@ double db_block_solve(const db_block *block, double linear[DB_LINEAR], double *v
     return search.value;
 }
 
-/* Pixels whose rows of derivatives are multiplied at a time. */
+/* Pixels whose rows of derivatives are multiplied together. */
 enum { GROUP = 8, MOST_COLUMNS = (DB_BOXES_MOST_VARIABLES + DB_LINEAR + 3) / 4 * 4 };
 
 typedef struct row_group {

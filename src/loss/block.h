@@ -1,4 +1,4 @@
-/* Sums over one block of pixels: its loss, its best coefficients, and what eliminating them leaves. */
+/* Sums over one block of pixels: its loss, its best coefficients, and the loss with these eliminated. */
 #ifndef DB_LOSS_BLOCK_H
 #define DB_LOSS_BLOCK_H
 
@@ -8,12 +8,12 @@
 DB_API void db_block_sum(const db_block *block, const double linear[DB_LINEAR],
                          db_block_sums *sums);
 
-/* Moves the coefficients to their best values, J not below 0. They may start anywhere; from the
- * last evaluation's values two or three passes over the pixels do. Returns the loss; *variance is
- * that of J, 0 if J is not free. */
+/* Moves the coefficients to their best values, J not below 0, from any start; from the last evaluation's values
+ * two or three passes over the pixels suffice. Returns the loss; *variance is the variance of J, 0 if J is not
+ * free. */
 DB_API double db_block_solve(const db_block *block, double linear[DB_LINEAR], double *variance);
 
-/* The derivatives of shape that a block's variables have. */
+/* Derivatives of shape by a block's variables. */
 typedef struct db_derivatives {
     float *const *image; /* of shape, by the parameters of each column; laid out like it */
     const db_link *links;
@@ -32,7 +32,7 @@ typedef struct db_pixel_report {
 DB_API db_pixel_report db_block_pixel_any(const db_block *block, const double linear[DB_LINEAR],
                                           int fast, int slow);
 
-/* The same, of the commonest target without a call: statistics ask for millions. */
+/* As db_block_pixel_report for the commonest target without a call, because statistics need millions. */
 static inline db_pixel_report db_block_pixel(const db_block *block, const double linear[DB_LINEAR],
                                              int fast, int slow) {
     if (block->loss->target != DB_LOSS_WEIGHTED)

@@ -15,18 +15,18 @@
 #include <dualbragg/expert/boxes.h>
 
 typedef struct db_block {
-    db_region region;    /* its pixels in the arrays below */
-    const float *value;  /* counts */
-    const float *weight; /* 1/variance of the counts as far as known beforehand; 0: not used */
-    const float *shape_variance; /* what of it is the spots' shape error (counts^2) */
+    db_region region;            /* its pixels in the arrays below */
+    const float *value;          /* counts */
+    const float *weight;         /* 1/variance of the counts, as far as it is known; 0: not used */
+    const float *shape_variance; /* part of the variance from the spots' shape error (counts^2) */
     const float *shape;          /* the rendered image */
     const float *offset;         /* fixed part of the background (counts); NULL: none */
     const db_loss *loss;
     double ridge;        /* 1/sigma^2 of a prior J = 0 +- sigma; 0: none */
-    int used[DB_LINEAR]; /* which coefficients are free */
+    int used[DB_LINEAR]; /* 1: the coefficient is free */
 } db_block;
 
-/* Value of the plane at a pixel of a block, counted from its first one. */
+/* Value of the plane at a pixel of a block, counted from its first pixel. */
 AD_FN double db_block_plane(const double *linear, const db_region *block, int fast, int slow) {
     return linear[1] + linear[2] * (fast - 0.5 * (block->fast_count - 1)) +
            linear[3] * (slow - 0.5 * (block->slow_count - 1));

@@ -1,5 +1,5 @@
-/* What a block's sums are made of, for the processor and for devices: a pixel's cost and columns, and
- * the search for the best coefficients from sums over the pixels. */
+/* Pixels of a block, for the processor and for devices: cost and columns of a pixel, and the search for the best
+ * coefficients from sums over pixels. */
 #ifndef DB_LOSS_BLOCK_PIXEL_H
 #define DB_LOSS_BLOCK_PIXEL_H
 
@@ -9,12 +9,12 @@
 
 /* A pixel in use. */
 typedef struct db_block_place {
-    size_t at;         /* element of the arrays */
+    size_t at;         /* index in the arrays */
     double fast, slow; /* from the block's centre */
     double spot, plane;
 } db_block_place;
 
-/* Element of the arrays. */
+/* Index of a pixel in the arrays. */
 AD_FN size_t db_block_element(const db_region *r, int fast, int slow) {
     return r->offset + (size_t)slow * r->stride + (size_t)fast;
 }
@@ -57,7 +57,7 @@ AD_FN void db_block_add(const db_block *block, const db_block_place *p, const db
     }
 }
 
-/* After all pixels: adds the ridge, takes out what is not free. */
+/* After all pixels: adds the ridge, removes coefficients that are not free. */
 AD_FN void db_block_close(const db_block *block, const double *linear, db_block_sums *sums) {
     sums->value += block->ridge * linear[0] * linear[0];
     sums->gradient[0] += 2 * block->ridge * linear[0];
@@ -70,8 +70,8 @@ AD_FN void db_block_close(const db_block *block, const double *linear, db_block_
     }
 }
 
-/* The best step of all coefficients, J staying above 0; returns the decrease that it promises. J
- * comes last in the elimination, so that its limit leaves the others best. */
+/* The best step of all coefficients, with J above 0; returns the promised decrease. J is eliminated last, so that
+ * its limit leaves the others best. */
 AD_FN double db_block_best_step(const db_block_sums *at, const double *linear, double *step,
                                 double *variance) {
     db_block_sums s = *at;
@@ -88,7 +88,7 @@ AD_FN double db_block_best_step(const db_block_sums *at, const double *linear, d
     return promise;
 }
 
-/* The search for the best coefficients, between two sums. */
+/* Search for the best coefficients, between two sums. */
 typedef struct db_block_search {
     double from[DB_LINEAR], step[DB_LINEAR];
     double before; /* value at `from` */
@@ -102,13 +102,13 @@ AD_FN void db_block_search_begin(db_block_search *s) {
     s->passes = 0;
 }
 
-/* Moves the coefficients on, from the sums where they are. Returns 0 where that was the last time. */
+/* Moves the coefficients, from sums at their present values. Returns 0 after the last move. */
 AD_FN int db_block_search_on(const db_block *block, const db_block_sums *sums, double *linear,
                              db_block_search *s) {
     enum { PASSES = 40 };
     const double enough = 1e-10; /* of the loss, whose scale is 1 per pixel */
     const double limit = s->before + 1e-9 * fabs(s->before);
-    if (s->passes++ > 0 && sums->value > limit) { /* too far: halfway back */
+    if (s->passes++ > 0 && sums->value > limit) { /* too far: go halfway back */
         for (int i = 0; i < DB_LINEAR; i++) linear[i] = s->from[i] + (s->step[i] *= 0.5);
         return s->passes < PASSES;
     }

@@ -1,19 +1,18 @@
-/* What a box of a measured image says of its spot: sums over its pixels, an intensity without bounds, where
- * its strong pixels are. */
+/* Measurement of a box: sums over its pixels, an unbounded intensity, the place of its strong pixels. */
 #ifndef DB_LOSS_BOX_MEASURE_H
 #define DB_LOSS_BOX_MEASURE_H
 
 #include "loss/block_pixel.h"
 #include "loss/strong_pixel.h"
 
-/* A block of known weights, and what else was measured in it; arrays are laid out as the block's. */
+/* A block with known weights, and other measurements in it; arrays are laid out like the block's. */
 typedef struct db_measured_block {
     db_block block;
     const float *background;     /* local background (counts) */
-    const unsigned char *strong; /* 1: strong, and of this box */
+    const unsigned char *strong; /* 1: strong, and belongs to this box */
 } db_measured_block;
 
-/* Over the pixels in use; observed: of the strong ones. All are doubles. */
+/* Sums over the pixels in use; observed: over strong ones. Only doubles. */
 typedef struct db_box_pixel_sums {
     double shape, background, sum, variance;
     double strong, pixels, explained; /* numbers */
@@ -41,7 +40,7 @@ AD_FN void db_box_pixel_add(const db_measured_block *m, const double *linear, in
     sums->explained += db_pixel_explained(linear[0] * shape, value, level);
 }
 
-/* Of the centroid of strong pixels in use, whose noise it has. */
+/* Sums for the centroid of strong pixels in use, and its noise. */
 typedef struct db_centroid_sums {
     double weight, variance[2];
 } db_centroid_sums;
@@ -58,9 +57,9 @@ AD_FN void db_centroid_add(const db_measured_block *m, const double *observed, i
     for (int k = 0; k < 2; k++) sums->variance[k] += variance * off[k] * off[k];
 }
 
-/* Intensity of a spot of shape 1 and its variance, without the bounds and the prior that hold it in
- * a refinement: both would bias faint ones. at: the block's sums without a ridge, closed; they are
- * used up. has_light 0: the model has none in the box. */
+/* Intensity of a spot of shape 1 and its variance, without bounds and prior of a refinement, which would bias
+ * faint ones. at: the block's sums without a ridge, closed; they are overwritten. has_light 0: the model has no
+ * light in the box. */
 AD_FN void db_measure_freely(db_block_sums *at, const double *linear, db_box_measured *m) {
     double step[DB_LINEAR] = { 0, 0, 0, 0 };
     const double promise = db_eliminate(DB_LINEAR, 0, at->gradient, at->normal, DB_LINEAR);
@@ -87,7 +86,7 @@ AD_FN void db_measure_sums(const db_region *region, const db_box_pixel_sums *sum
     m->observed[1] = region->slow_start + 0.5 + o->slow / o->weight;
 }
 
-/* As wide as a pixel where there is but one. */
+/* A single pixel has the width of a pixel. */
 AD_FN void db_measure_centroid(const db_centroid_sums *sums, db_box_measured *m) {
     for (int k = 0; k < 2; k++)
         m->observed_variance[k] =

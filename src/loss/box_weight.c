@@ -1,10 +1,10 @@
 /* Weights of a box's pixels on the processor, row by row. */
 #include "loss/box_weight.h"
 
-/* Rows of a box, with an empty one before and one after, and what is worked out of them. */
+/* Rows of a box, with an empty one before and one after, and sums of them. */
 typedef struct smoothing {
     float *counts; /* [rows + 2][width]: sums of threes along rows, of own pixels */
-    float *number; /* [rows + 2][width]: of how many own pixels these are the sums */
+    float *number; /* [rows + 2][width]: number of own pixels in these sums */
     float *kept;   /* [width + 2]: a row, with zeros at both ends */
 } smoothing;
 
@@ -22,7 +22,7 @@ static void smooth_row(const unsigned char *restrict own, const float *restrict 
     sum_threes(s->kept, width, s->number + at);
 }
 
-/* counts, number: three rows of sums, the middle one the row's own. */
+/* counts, number: three rows of sums, the middle one for the row itself. */
 static void weigh_row(const db_box_noise *noise, size_t width, const float *restrict counts,
                       const float *restrict number, const unsigned char *restrict own,
                       const float *restrict level, float *restrict shape_variance,

@@ -1,6 +1,5 @@
-/* What a pixel of a box weighs, by the mean counts of the box's own pixels among it and its eight
- * neighbours. A single pixel's own noise would make its weight: low pixels would count more than high
- * ones. */
+/* Weights of pixels of a box, from the mean counts of its own pixels among a pixel and its eight neighbours. With
+ * a weight from its own noise, a low pixel would count more than a high one. */
 #ifndef DB_LOSS_BOX_WEIGHT_H
 #define DB_LOSS_BOX_WEIGHT_H
 
@@ -9,7 +8,7 @@
 
 #include <dualbragg/expert/boxes.h>
 
-/* The noise that weights are made of. */
+/* Noise for the weights. */
 typedef struct db_box_noise {
     double gain, readout_noise; /* counts per photon, counts */
     double model_error;         /* of the spots' shape, relative */
@@ -17,14 +16,14 @@ typedef struct db_box_noise {
 
 typedef struct db_box_weight {
     float weight;         /* 1/variance */
-    float shape_variance; /* part of the variance that is the spots' shape error */
+    float shape_variance; /* part of the variance from the spots' shape error */
 } db_box_weight;
 
-/* A value and those on either side of it: in this order, which all sums of nine have. */
+/* Sum of a value and its two neighbours, in the order of all sums of nine. */
 AD_FN float db_sum_three(float before, float at, float after) { return at + (before + after); }
 AD_FN float db_sum_rows(float above, float own, float below) { return above + own + below; }
 
-/* Of an own pixel. counts: sum of the own pixels among nine, of which there are `number`. */
+/* Weight of an own pixel. counts: sum of the own pixels among nine, `number` of them. */
 AD_FN db_box_weight db_box_weight_of(const db_box_noise *noise, float counts, float number,
                                      float level) {
     const double background = (double)level;

@@ -55,7 +55,7 @@ static void mark_strong(const unsigned char *restrict own, const unsigned char *
             to[s * width + f] = own[s * width + f] & from[s * step + f];
 }
 
-/* What was measured in a region without gaps. */
+/* Copies the measured data of a region, without gaps. */
 static void copy_measured(const db_box_frame *frame, const db_region *r, const unsigned char *own,
                           db_box_window *w) {
     const size_t step = (size_t)frame->image->fast_pixels,
@@ -65,7 +65,7 @@ static void copy_measured(const db_box_frame *frame, const db_region *r, const u
     mark_strong(own, frame->strong + start, step, r, w->strong);
 }
 
-/* The box's own pixels and its part of the image, one row behind the other. */
+/* Finds the box's own pixels and its part of the image, row by row. */
 static void find_rows(const db_box_frame *frame, const db_region *r, const float *image,
                       db_box_window *w, const unsigned char **own, const float **shape) {
     const size_t width = (size_t)r->fast_count;
@@ -104,7 +104,7 @@ static double mean_background(const db_box_window *w) {
     return count ? sum / (double)count : 0;
 }
 
-/* Strong pixels in use that the model explains, in an array without gaps: there are few. */
+/* Number of strong pixels in use that the model explains, in an array without gaps: they are few. */
 static int count_explained(const db_measured_block *m, double intensity) {
     const db_block *const block = &m->block;
     const size_t pixels = block->region.stride * (size_t)block->region.slow_count;
@@ -121,7 +121,7 @@ static int count_explained(const db_measured_block *m, double intensity) {
 }
 
 static void sum_pixels(const db_measured_block *m, const double *linear, db_box_pixel_sums *sums) {
-    db_box_pixel_sums all; /* no one else's: it stays in registers */
+    db_box_pixel_sums all; /* nobody else's: it stays in registers */
     memset(&all, 0, sizeof all);
     for (int slow = 0; slow < m->block.region.slow_count; slow++)
         for (int fast = 0; fast < m->block.region.fast_count; fast++)
@@ -137,7 +137,7 @@ static void sum_centroid(const db_measured_block *m, const double *observed,
             db_centroid_add(m, observed, fast, slow, sums);
 }
 
-/* All that a solved block says. */
+/* Measures a solved block. */
 static void measure_box(const db_measured_block *block, db_box_measured *m) {
     const double *const linear = m->solution.linear;
     db_block without = block->block;

@@ -1,4 +1,4 @@
-/* How far photons and readout move a pixel's counts. */
+/* Variance of a pixel's counts by photons and readout. */
 #ifndef DB_LOSS_COUNT_VARIANCE_H
 #define DB_LOSS_COUNT_VARIANCE_H
 

@@ -11,23 +11,23 @@
 
 #include <stddef.h>
 
-/* Whether the model determines an unknown, from its diagonal and what that was before unknowns after
- * it were eliminated: the rest is rounding. */
+/* Does the model determine an unknown? Compares its diagonal with the one before later unknowns were eliminated:
+ * less is rounding. */
 AD_FN int db_is_determined(double pivot, double before) {
     return pivot > 1e-12 * before && pivot > 0;
 }
 
-/* By how much the value falls when an unknown of that slope and diagonal gets its best value. */
+/* Decrease of the value when an unknown with this slope and diagonal gets its best value. */
 AD_FN double db_eliminated_fall(double slope, double pivot) { return 0.25 * slope * slope / pivot; }
 
-/* Eliminates unknowns from..count-1 of normal (lower triangle, rows of `stride`) in place: what is
- * left in the first `from` rows is the model of the others (the Schur complement). Returns by how
- * much the value falls. An unknown that the model does not determine, being a combination of
- * earlier ones to 12 digits, or of no influence, stays where it is: its diagonal becomes 0. */
+/* Eliminates unknowns from..count-1 of normal (lower triangle, rows of `stride`) in place; the first `from` rows
+ * become the model of the others (the Schur complement). Returns the decrease of the value. An unknown that the
+ * model does not determine, because it is a combination of earlier ones to 12 digits, or has no influence, does
+ * not move: its diagonal becomes 0. */
 AD_FN double db_eliminate(size_t count, size_t from, double *gradient, double *normal,
                           size_t stride) {
     double decrease = 0;
-    /* The diagonal as it was is kept beside it, in the unused upper triangle. */
+    /* The unused upper triangle keeps the original diagonal. */
     for (size_t k = 0; k + 1 < count; k++) normal[k * stride + k + 1] = normal[k * stride + k];
     const double last = count ? normal[(count - 1) * stride + count - 1] : 0;
     for (size_t t = count; t-- > from;) {
@@ -48,8 +48,8 @@ AD_FN double db_eliminate(size_t count, size_t from, double *gradient, double *n
     return decrease;
 }
 
-/* The best step of an eliminated unknown, from its row of the normal matrix and its gradient, those
- * of the unknowns before it being known. */
+/* The best step of an eliminated unknown, from its row of the normal matrix and its gradient, when the unknowns
+ * before it are known. */
 AD_FN double db_eliminated_step(const double *row, size_t unknown, double gradient,
                                 const double *step) {
     if (!(row[unknown] > 0)) return 0;

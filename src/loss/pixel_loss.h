@@ -22,7 +22,7 @@
 #ifndef DB_LOSS_PIXEL_LOSS_H
 #define DB_LOSS_PIXEL_LOSS_H
 
-#include "ad/portable_math.h" /* logarithms, where a device has none */
+#include "ad/portable_math.h" /* logarithms, for devices without them */
 
 #include <dualbragg/expert/boxes.h>
 
@@ -41,13 +41,12 @@ typedef struct db_pixel_cost {
     double trust; /* weight in reweighted least squares: 1, less for outliers of robust targets */
 } db_pixel_cost;
 
-/* x, or the least if that is more, or x no number. */
+/* x, or the least if x is smaller, or no number. */
 AD_FN double db_at_least(double least, double x) { return x > least ? x : least; }
 
 AD_FN num db_loss_log(num a) { return n_chain(log(a.v), 1 / a.v, a); }
 
-/* The larger of u and 1/2, rounded off below u = 1: variance of photons where hardly one is
- * expected. */
+/* The larger of u and 1/2, smooth below u = 1: variance of photons where hardly one is expected. */
 AD_FN num db_loss_at_least_half(num u) {
     if (u.v >= 1) return u;
     if (u.v <= 0) return n_constant(0.5);
@@ -62,7 +61,7 @@ AD_FN num db_loss_variance(const db_loss *loss, num expected, double shape_varia
                    loss->readout_variance + shape_variance);
 }
 
-/* The loss of a squared normalized residual; trust is its slope, second its second derivative. */
+/* Loss of a squared normalized residual; trust: its slope, second: its second derivative. */
 AD_FN num db_loss_of_square(const db_loss *loss, num t, double *trust, double *second) {
     const double k = loss->tuning;
     *trust = 1;
@@ -89,8 +88,8 @@ AD_FN db_pixel_cost db_pixel_cost_make(num value, double curvature, double bend,
     return cost;
 }
 
-/* Below this many expected photons the loss of Poisson counts goes on as a parabola: a background
- * may become negative on its way to the best one. */
+/* Below this many expected photons the loss of Poisson counts continues as a parabola: a background may be
+ * negative on its way to the best one. */
 #define DB_POISSON_LEAST 0.05
 
 AD_FN db_pixel_cost db_poisson_cost(const db_loss *loss, double y, num expected) {
@@ -114,7 +113,7 @@ AD_FN db_pixel_cost db_poisson_cost(const db_loss *loss, double y, num expected)
                               loss->gain * loss->gain * at.v, 1);
 }
 
-/* The variance is known beforehand: no more than a parabola. */
+/* Cost with a known variance: a parabola. */
 AD_FN db_pixel_cost db_weighted_cost(double y, double weight, double m) {
     const num square = n_sqr(n_shift(n_seed(m, 0), -y));
     return db_pixel_cost_make(n_scale(square, weight), weight, weight, 1 / weight, 1);

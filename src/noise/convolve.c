@@ -1,5 +1,5 @@
-/* Convolution of a real image with a real, even kernel. Two real rows go through one complex
- * transform; of their spectra, which are symmetric, one half is kept, column by column. */
+/* Convolution of a real image with a real, even kernel. Two real rows share one complex transform. One half of
+ * their symmetric spectra is kept, column by column. */
 #include "base/context_internal.h"
 #include "base/threads.h"
 #include "noise/fourier.h"
@@ -17,7 +17,7 @@ typedef struct convolution {
     noise_complex *scratch;  /* per thread: twice the longer of fast and slow */
 } convolution;
 
-/* What is transformed: rows of an image, or of the kernel around the origin, wrapped around. */
+/* Source of a transform: rows of an image, or of the kernel around the origin, wrapped around. */
 typedef struct source {
     const double *image;
     const double *quarter;
@@ -115,8 +115,8 @@ static void kernel_columns(const convolution *c) {
     }
 }
 
-/* Transform, product with the kernel's, and the transform back, which leaves the conjugate of what
- * the rows' spectra are to be: conjugated again, the rows' way back is also a forward transform. */
+/* Transform, product with the kernel's spectrum, and transform back. This gives the conjugate of the rows'
+ * spectra: conjugated again, the rows are also transformed back by a forward transform. */
 static void image_columns(const convolution *c) {
 #pragma omp parallel for schedule(static) num_threads(c->threads)
     for (int k = 0; k < c->half; k++) {
@@ -154,8 +154,8 @@ static void clear_rows(convolution *c) {
 
 db_status noise_convolve(db_context *context, int threads, int fast_pixels, int slow_pixels,
                          double *image, const double *quarter, int radius) {
-    /* Behind the image the padding takes what the kernel carries across the edges; the kernel must
-     * not overlap itself. */
+    /* Padding behind the image receives what the kernel carries across the edges; the kernel must not overlap
+     * itself. */
     const int wide = radius < fast_pixels ? fast_pixels : radius + 1,
               high = radius < slow_pixels ? slow_pixels : radius + 1;
     convolution c = { .threads = threads,

@@ -1,12 +1,12 @@
-/* Random deviates of a block of pixels: the generator's rounds and the short cuts of normal.h and
- * poisson.h in loops over pixels, and what is left over one by one. */
+/* Random deviates of a block of pixels: the generator's rounds and the short cuts of normal.h and poisson.h in
+ * loops over pixels; the other pixels one by one. */
 #ifdef DB_HAVE_RANDOM123
 
 #include "noise/deviates.h"
 
 #include "noise/pixel_chain.h"
 
-/* Streams of pixels of a row, which differ by their columns alone. */
+/* Streams of pixels of a row, which differ only by columns. */
 typedef struct row_stream {
     uint32_t seed, stream, panel, slow;
 } row_stream;
@@ -22,7 +22,7 @@ static double uniform_of(uint32_t high, uint32_t low) {
            (1.0 / 4503599627370496.0);
 }
 
-/* noise_next_pair of some pixels, which have drawn so many before. */
+/* noise_next_pair for some pixels, each with its number of earlier draws. */
 static void draw_pairs(const row_stream *s, uint32_t drawn, const uint32_t *fast, int count,
                        block_pairs *pairs) {
     uint32_t a[NOISE_BLOCK], b[NOISE_BLOCK], c[NOISE_BLOCK], d[NOISE_BLOCK];
@@ -50,7 +50,7 @@ static void draw_pairs(const row_stream *s, uint32_t drawn, const uint32_t *fast
     }
 }
 
-/* noise_normal of some pixels: those whose pair is refused draw again. */
+/* noise_normal for some pixels; those whose pair is refused draw again. */
 static void draw_normals(const row_stream *s, const uint32_t *columns, int count, double *normal) {
     uint32_t fast[NOISE_BLOCK];
     int place[NOISE_BLOCK], refused[NOISE_BLOCK] = { 0 };
@@ -94,9 +94,9 @@ static void weigh_means(const noise_chain *c, int slow, const uint32_t *fast, in
     for (int i = 0; i < count; i++) mean[i] *= 1 + c->calibration * normal[i];
 }
 
-/* noise_poisson_search of a block, as far as the first steps go. */
+/* noise_poisson_search for a block, for the first steps. */
 typedef struct block_search {
-    double mean[NOISE_BLOCK]; /* 0 where another way is taken */
+    double mean[NOISE_BLOCK]; /* 0 for pixels that take another way */
     double rest[NOISE_BLOCK], p[NOISE_BLOCK], k[NOISE_BLOCK];
 } block_search;
 
@@ -106,7 +106,8 @@ static void search_first(block_search *b, int count) {
     for (int i = 0; i < count; i++) b->p[i] = portable_exp(-b->mean[i]);
     for (int i = 0; i < count; i++) {
         double rest = b->rest[i], p = b->p[i], k = 0;
-        for (int step = 1; step <= FIRST_STEPS; step++) { /* who goes on has taken all before */
+        /* a pixel that continues has passed all earlier steps */
+        for (int step = 1; step <= FIRST_STEPS; step++) {
             const int on = rest > p;
             const double next = p * (b->mean[i] / step);
             rest -= on ? p : 0;
@@ -119,7 +120,7 @@ static void search_first(block_search *b, int count) {
     }
 }
 
-/* noise_photons of some pixels of means above 0. */
+/* noise_photons for some pixels with means above 0. */
 static void draw_photons(const noise_chain *c, int slow, const uint32_t *fast, int count,
                          double *mean, double *photons) {
     const row_stream s = { c->seed, NOISE_STREAM_PHOTONS, c->panel, (uint32_t)slow };

@@ -34,7 +34,7 @@ static db_status refuse_pixel(db_context *context, const db_noise_frame *f, int 
     return noise_refuse_pixel(context, fast, slow, value);
 }
 
-/* The checks that the processor makes, on rows that the device has looked at. */
+/* The processor's checks, on rows that the device has looked at. */
 static db_status check_rows(db_context *context, double scale, const noise_work *work) {
     float most = 0;
     for (int slow = 0; slow < work->frame.slow_pixels; slow++) {
@@ -55,8 +55,8 @@ static void add_rows(const noise_work *work, db_noise_summary *summary) {
     }
 }
 
-/* "auto" leaves a device that fails, unless images are in its memory. Asked before it is used: then it
- * may not answer any more. */
+/* With "auto" the processor takes over from a failing device, unless images are in its memory. Asked before it is
+ * used: later it may not answer. */
 static db_status may_move(db_context *context, const db_noise_frame *f, int *may) {
     const void *const memory[] = { f->expected, f->signal, f->number };
     int there, any = 0;

@@ -5,9 +5,8 @@
 #include "base/context_internal.h"
 #include "noise/noise_work.h"
 
-/* Makes the image on the context's device, and adds photons and numbers of pixels to the summary.
- * *done is 0 where there is no device that makes noise, or where "auto" leaves it: then the processor
- * is to do it. scale: that of the options. */
+/* Makes the image on the context's device, and adds photons and numbers of pixels to the summary. *done 0: no
+ * device can make noise, or "auto" has left it; then the processor must. scale: of the options. */
 db_status noise_on_device(db_context *context, double scale, const noise_chain *chain,
                           const db_noise_frame *frame, db_noise_summary *summary, int *done);
 
@@ -16,12 +15,12 @@ typedef struct noise_copies {
     db_noise_frame given;
     float *expected;
     float *signal;
-    int32_t *number; /* NULL where the caller's own is in the host's memory */
+    int32_t *number; /* NULL if the caller's own is in the host's memory */
 } noise_copies;
 
-/* Changes the frame's pointers to copies, where they are in the device's memory. */
+/* Replaces the frame's pointers to the device's memory by copies. */
 db_status noise_bring(db_context *context, db_noise_frame *frame, noise_copies *copies);
-/* Copies results back where `status` is DB_OK, and frees the copies in any case. */
+/* Copies results back if `status` is DB_OK, and frees the copies in any case. */
 db_status noise_return(db_context *context, db_status status, noise_copies *copies);
 
 #endif

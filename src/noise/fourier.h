@@ -1,7 +1,6 @@
-/* Discrete Fourier transforms of rows, and convolution of images by them.
- *
- * Written here because the images span more than single precision holds, in which alone KissFFT is
- * packaged, and FFTW's licence would become that of libdualbragg. */
+/* Discrete Fourier transforms of rows, and convolution of images.  Written here because images exceed the range of
+ * single precision, the only one of packaged KissFFT, and because FFTW's licence would become the licence of
+ * libdualbragg. */
 #ifndef DB_NOISE_FOURIER_H
 #define DB_NOISE_FOURIER_H
 
@@ -28,9 +27,9 @@ void noise_fourier_clear(noise_fourier *fourier);
 void noise_fourier_transform(const noise_fourier *fourier, noise_complex *data,
                              noise_complex *scratch);
 
-/* Convolves an image (fast_pixels * slow_pixels, 0 outside) in place with the kernel that is
- * quarter[|dslow| * (radius+1) + |dfast|] for distances up to radius along both axes. Negative
- * results, which rounding alone can produce from images and kernels without any, become 0. */
+/* Convolves an image (fast_pixels * slow_pixels, 0 outside) in place with the kernel quarter[|dslow| * (radius+1)
+ * + |dfast|], for distances up to radius along both axes. Negative results, which only rounding can give for
+ * images and kernels without any, become 0. */
 db_status noise_convolve(db_context *context, int threads, int fast_pixels, int slow_pixels,
                          double *image, const double *quarter, int radius);
 

@@ -101,7 +101,7 @@ static db_status check_pixels(db_context *context, const db_noise_frame *f, int 
     return DB_OK;
 }
 
-/* One image in the making. */
+/* An image being made. */
 typedef struct making {
     noise_chain chain;
     db_noise_frame frame;
@@ -200,7 +200,7 @@ static db_status make_image(db_context *context, making *m, const noise_psf *psf
     m->light = malloc(count * sizeof *m->light);
     if (!m->light) return db_fail_memory(context, "the noise image");
     expose_panel(m);
-    /* without noise a negative mean can be left; no light spreads from it */
+    /* without noise a negative mean may remain; no light spreads from it */
     if (!m->chain.noisy)
         for (size_t i = 0; i < count; i++) m->light[i] = fmax(0, m->light[i]);
     db_enter_stage(context, "point spread");
@@ -256,7 +256,7 @@ static db_status apply_here(db_context *context, const db_noise_options *options
     return status;
 }
 
-/* By the processor, whatever memory the frame is in. */
+/* Makes an image by the processor, in whatever memory the frame is. */
 static db_status apply_by_processor(db_context *context, const db_noise_options *options,
                                     const noise_chain *chain, const db_noise_frame *frame,
                                     db_noise_summary *s) {

@@ -1,10 +1,10 @@
-/* One image in the making, as a device is handed it: no random numbers here. */
+/* An image being made, for a device; without random numbers. */
 #ifndef DB_NOISE_NOISE_WORK_H
 #define DB_NOISE_NOISE_WORK_H
 
 #include <dualbragg/noise.h>
 
-/* What is the same for all pixels of a panel. */
+/* Constants of all pixels of a panel. */
 typedef struct noise_chain {
     uint32_t seed, calibration_seed, panel;
     int noisy, truncate;
@@ -12,15 +12,15 @@ typedef struct noise_chain {
     double calibration, gain, adc, readout, limit;
 } noise_chain;
 
-/* What became of a row of the panel, inside the region. */
+/* Result of a row of the panel, inside the region. */
 typedef struct noise_row {
     double photons; /* added up from left to right */
     int32_t overloads, underflows, negative;
-    int32_t bad;     /* the first pixel that is no finite number; -1: none */
+    int32_t bad;     /* first pixel that is not finite; -1: none */
     float brightest; /* expected, at least 0 */
 } noise_row;
 
-/* No mean is larger. */
+/* Largest allowed mean. */
 #define NOISE_MOST_PHOTONS 1e300
 
 typedef struct noise_work {

@@ -1,4 +1,4 @@
-/* From the expected value of one pixel to its number: the formulas of dualbragg/noise.h. */
+/* From the expected value of a pixel to its number: the formulas of dualbragg/noise.h. */
 #ifndef DB_NOISE_PIXEL_CHAIN_H
 #define DB_NOISE_PIXEL_CHAIN_H
 
@@ -20,7 +20,7 @@ AD_PORTABLE_FN double noise_sensitivity(const noise_chain *c, uint32_t fast, uin
     return 1 + c->calibration * noise_normal(&s);
 }
 
-/* Photons in a pixel: their number, or the mean where nothing is random. */
+/* Photons in a pixel: a number, or the mean if nothing is random. */
 AD_PORTABLE_FN double noise_photons(const noise_chain *c, uint32_t fast, uint32_t slow,
                                     double expected) {
     double mean = expected * c->beam;
@@ -31,7 +31,7 @@ AD_PORTABLE_FN double noise_photons(const noise_chain *c, uint32_t fast, uint32_
     return noise_poisson(&s, mean);
 }
 
-/* Signal (ADU) of a pixel that holds this much light (photons). */
+/* Signal (ADU) of a pixel with this light (photons). */
 AD_PORTABLE_FN double noise_signal(const noise_chain *c, uint32_t fast, uint32_t slow,
                                    double light) {
     const double signal = light * c->gain + c->adc;

@@ -45,8 +45,8 @@ AD_PORTABLE_FN double noise_poisson_log_probability(double k, double mean) {
            noise_deviance(k, mean);
 }
 
-/* By inversion, mean below DB_NOISE_POISSON_INVERSION: goes on from k photons, of probability p, with what is left of
- * a uniform deviate without the probabilities of fewer. */
+/* By inversion, mean below DB_NOISE_POISSON_INVERSION: continues from k photons, of probability p, with a uniform
+ * deviate minus the probabilities of fewer. */
 AD_PORTABLE_FN double noise_poisson_search(double rest, double mean, double p, int k) {
     /* The last of 200 terms is below 1e-110. */
     while (rest > p && k < 200) {
@@ -57,9 +57,9 @@ AD_PORTABLE_FN double noise_poisson_search(double rest, double mean, double p, i
     return k;
 }
 
-/* The transformation of a uniform deviate u - 1/2 into a number near a Poisson deviate. The
- * published constants let the hat fall below the probabilities by up to 0.6 %, and the squeeze rise
- * above them by as much, for single k at means from 10 to 1000; the factors put both right. */
+/* Transformation of a uniform deviate u - 1/2 to a number near a Poisson deviate. With the published constants the
+ * hat is up to 0.6 % below the probabilities, and the squeeze as much above them, for single k at means from 10 to
+ * 1000; the factors correct both. */
 #define DB_NOISE_PTRS_HAT 1.0065
 #define DB_NOISE_PTRS_SQUEEZE 0.986
 typedef struct noise_ptrs {
@@ -81,8 +81,7 @@ AD_PORTABLE_FN double noise_ptrs_candidate(const noise_ptrs *t, double u, double
     return floor((2 * t->a / side + t->b) * u + t->mean + 0.43);
 }
 
-/* log of the probability with which that number k >= 0 is to be taken; <= 0, the hat being above.
- */
+/* log of the probability with which the number k >= 0 is accepted; <= 0, because the hat is above. */
 AD_PORTABLE_FN double noise_ptrs_log_acceptance(const noise_ptrs *t, double k, double side) {
     return noise_poisson_log_probability(k, t->mean) +
            portable_log((t->a / (side * side) + t->b) / t->inverse_alpha);
@@ -101,8 +100,7 @@ AD_PORTABLE_FN double noise_poisson_by_rejection(noise_stream *s, double mean) {
     }
 }
 
-/* Number of photons where `mean` are expected: a whole number. None are where the mean is 0,
- * negative or NaN. */
+/* Number of photons for a mean; 0 for a mean that is 0, negative or NaN. */
 AD_PORTABLE_FN double noise_poisson(noise_stream *s, double mean) {
     if (!(mean > 0)) return 0;
     if (mean < DB_NOISE_POISSON_INVERSION) {

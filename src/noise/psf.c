@@ -57,8 +57,7 @@ static void gather_rows(double *to, const double *image, int slow, int fast_pixe
     }
 }
 
-/* The Gaussian is the product of one along each axis. between: as large as the image; share: radius
- * + 1 elements. */
+/* The Gaussian is the product of one along each axis. between: as large as the image; share: radius + 1 elements. */
 static void spread_gauss(int threads, const noise_psf *psf, int fast_pixels, int slow_pixels,
                          double *image, double *between, double *share) {
     for (int d = 0; d <= psf->radius; d++) share[d] = noise_psf_gauss(d, psf->fwhm);
@@ -89,7 +88,7 @@ static db_status apply_gauss(db_context *context, int threads, const noise_psf *
     return status;
 }
 
-/* Shares of the pixels of one quadrant. */
+/* Fractions for the pixels of one quadrant. */
 static void fill_fiber_quarter(int threads, const noise_psf *psf, double *quarter) {
     const double g = noise_psf_fiber_g(psf->fwhm);
     const int side = psf->radius + 1;

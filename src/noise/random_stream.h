@@ -1,6 +1,6 @@
-/* Random numbers by counting (Salmon, Moraes, Dror, Shaw 2011: "Parallel random numbers: as easy as
- * 1, 2, 3"): a number is a function of seed, stream, pixel and draw, of nothing that came before.
- * So the image does not depend on the order of the pixels, on threads or on the region. */
+/* Random numbers by counting (Salmon, Moraes, Dror, Shaw 2011: "Parallel random numbers: as easy as 1, 2, 3"): a
+ * number is a function of seed, stream, pixel and draw only. So the image does not depend on the order of the
+ * pixels, on threads or on the region. */
 #ifndef DB_NOISE_RANDOM_STREAM_H
 #define DB_NOISE_RANDOM_STREAM_H
 
@@ -8,8 +8,8 @@
 
 #include <Random123/philox.h>
 
-/* What the numbers are for; part of the generator's key. The values are part of what a seed means:
- * never change them. */
+/* Purposes of random numbers, part of the generator's key. The values are part of what a seed means: never change
+ * them. */
 enum {
     NOISE_STREAM_PHOTONS = 1,
     NOISE_STREAM_READOUT = 2,
@@ -22,7 +22,7 @@ typedef struct noise_stream {
     philox4x32_ctr_t counter; /* fast, slow, panel, draw */
 } noise_stream;
 
-/* The stream at a pixel, numbered within the whole panel. */
+/* The stream of a pixel, numbered in the whole panel. */
 AD_PORTABLE_FN noise_stream noise_stream_at(uint32_t seed, uint32_t stream, uint32_t panel,
                                             uint32_t fast, uint32_t slow) {
     noise_stream s;

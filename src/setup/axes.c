@@ -11,7 +11,7 @@
 
 static const double ORTHOGONAL = 1e-3; /* cosine: vectors typed with three digits or more */
 
-/* Axes and pivot of each convention; those of CUSTOM stand in for vectors left open. */
+/* Axes and pivot of each convention; those of CUSTOM replace open vectors. */
 static const struct {
     double beam[3], fast[3], slow[3], normal[3], twotheta[3], polarization[3], spindle[3];
     db_pivot pivot;
@@ -59,7 +59,7 @@ db_pivot db_setup_convention_pivot(db_convention convention) {
     return conventions[convention].pivot;
 }
 
-/* The user's vector made a unit vector, or the stand-in if it was left open. given may be NULL. */
+/* The user's vector as a unit vector, or the replacement if it is open. given may be NULL. */
 static db_status take_vector(db_context *context, const char *name, const double *given,
                              const double otherwise[3], double vector[3]) {
     const double *from = given && db_setup_given(given[0]) ? given : otherwise;
@@ -88,9 +88,8 @@ static db_status check_orthogonal(db_context *context, const db_setup *setup, co
                    other, cosine);
 }
 
-/* The outward normal: the user's, or the one of fast x slow, -fast x slow that points along the
- * beam. The reference keeps its own; that is sane only while one of fast and slow is its own, too.
- */
+/* The outward normal: the user's, or fast x slow or -fast x slow, whichever points along the beam. The reference
+ * keeps its own normal; that is reasonable only while one of fast and slow is its own, too. */
 static db_status custom_normal(db_context *context, const db_setup *setup, const double *beam,
                                db_detector *detector, const db_setup_notes *notes) {
     double outward[3];

@@ -1,5 +1,4 @@
-/* Amorphous matter in the beam: its amplitudes and how much there is of it (docs/theory/pixel.md,
- * Scattering without a lattice). */
+/* Amorphous matter in the beam: amplitudes and amount (docs/theory/pixel.md, Scattering without a lattice). */
 #include "setup/parts.h"
 
 #include <dualbragg/io.h>
@@ -17,7 +16,7 @@ static db_status check_positive(db_context *context, const char *what, double va
                    "amorphous %s: expected a positive number (%s), found %g", what, unit, value);
 }
 
-/* Thickness, width and height (mm) of what the beam goes through. */
+/* Thickness, width and height (mm) of the matter in the beam. */
 static db_status lit_size(db_context *context, const db_setup *setup, double size[3],
                           const db_setup_notes *notes) {
     static const char *const names[3] = { "thickness", "width", "height" };
@@ -33,13 +32,13 @@ static db_status lit_size(db_context *context, const db_setup *setup, double siz
     return DB_OK;
 }
 
-/* A number of molecules is kept as the density (g/cm^3) that it makes. */
+/* Density (g/cm^3) of a number of molecules. */
 static double density_of(double molecules, const db_background *background) {
     const double volume = 1e-3 * background->thickness * background->area; /* cm^3 */
     return molecules * background->molecular_weight / (DB_AVOGADRO * volume);
 }
 
-/* The reference reads the file, which must be valid, and does not use it. */
+/* The reference reads the file, which must be valid, but does not use it. */
 static void leave_out(db_background *background, const db_setup_notes *notes) {
     db_setup_note(notes, "amorphous amplitudes: read and not used");
     free(background->stol);
@@ -48,7 +47,7 @@ static void leave_out(db_background *background, const db_setup_notes *notes) {
     background->count = 0;
 }
 
-/* Of the photons with the shortest wave. */
+/* Largest sin(theta)/lambda, for the shortest wave. */
 static double largest_stol(const db_experiment *experiment) {
     const db_beam *const beam = &experiment->beam;
     double ratio = 0;
@@ -60,7 +59,7 @@ static double largest_stol(const db_experiment *experiment) {
     return db_setup_farthest(experiment) / (2 * beam->wavelength * ratio);
 }
 
-/* Where the image goes on beyond the amplitudes. */
+/* Remarks on an image that extends beyond the amplitudes. */
 static void remark_end(const db_setup *setup, const db_experiment *experiment,
                        const db_setup_notes *notes) {
     static const double unit[] = { [DB_STOL] = 1, [DB_4STOL] = 4, [DB_Q] = 12.566370614359172954 };

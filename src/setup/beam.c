@@ -29,9 +29,8 @@ static db_status check_grid_input(db_context *context, const char *name, const g
     return DB_OK;
 }
 
-/* Points for a range and a step. A range that is not a whole number of steps is adjusted, so that
- * the points stay centred and reach both ends; those of the reference start at the lower end and
- * leave out the upper one. */
+/* Points for a range and a step. A range that is not a whole number of steps is adjusted, so that the points stay
+ * centred and reach both ends. The reference's points begin at the lower end and omit the upper one. */
 static db_status divide_range(db_context *context, const char *name, int compat, grid_axis *axis) {
     const double intervals =
         compat ? db_setup_intervals(axis->range, axis->step) : rint(axis->range / axis->step);
@@ -44,7 +43,7 @@ static db_status divide_range(db_context *context, const char *name, int compat,
     return DB_OK;
 }
 
-/* Open numbers are found from those given (docs/theory/beam.md, Grid of sources). */
+/* Completes open numbers from given ones (docs/theory/beam.md, Grid of sources). */
 static db_status resolve_axis(db_context *context, const char *name, int compat, grid_axis *axis,
                               const db_setup_notes *notes) {
     static const grid_axis single = { 0, 0, 1 };

@@ -48,8 +48,7 @@ db_status db_setup_panel_size(db_context *context, const db_setup *setup, db_pan
     return DB_OK;
 }
 
-/* The point closest to the sample: given in mm, or in pixels as XDS does, or stated by an image, or
- * the middle. */
+/* The point closest to the sample: given in mm, or in pixels as in XDS, or in an image, or the middle. */
 static void near_point(const db_setup *setup, const double size[2], double centre[2]) {
     const double *const stated = setup->stated.near_point;
     for (int i = 0; i < 2; i++)
@@ -59,7 +58,7 @@ static void near_point(const db_setup *setup, const double size[2], double centr
                                                     : size[i] / 2;
 }
 
-/* X, Y of the direct beam in the convention's meaning: given, or its default. */
+/* X, Y of the direct beam in the convention's meaning: given, or the default. */
 static void convention_point(const db_setup *setup, db_convention convention, const double size[2],
                              double point[2]) {
     const double p = setup->pixel_size;
@@ -76,7 +75,7 @@ static void convention_point(const db_setup *setup, db_convention convention, co
         point[i] = db_setup_given(setup->beam_centre[i]) ? setup->beam_centre[i] : standard[i];
 }
 
-/* Uses the point that an image states where the user gives none. */
+/* Uses the point of an image if the user gives none. */
 static void stated_point(const db_setup *setup, const double stated[2], int swapped,
                          double centre[2]) {
     for (int i = 0; i < 2; i++)
@@ -115,8 +114,8 @@ static void beam_point(const db_setup *setup, db_convention convention, const do
                  convention == DB_CONVENTION_MOSFLM || convention == DB_CONVENTION_DENZO, centre);
 }
 
-/* The reference's choice: a predefined convention with the pivot at the sample knows the near point
- * of XDS alone, one with the pivot at the beam the beam centre alone. */
+/* The reference's choice: a predefined convention with the pivot at the sample knows only XDS's near point, one
+ * with the pivot at the beam only the beam centre. */
 static void reference_centre(const db_setup *setup, db_convention convention, const double size[2],
                              db_detector *detector, const db_setup_notes *notes) {
     const int custom = convention == DB_CONVENTION_CUSTOM,
@@ -139,7 +138,7 @@ static void reference_centre(const db_setup *setup, db_convention convention, co
     }
 }
 
-/* In pixels it is one point in every convention. */
+/* A centre in pixels is the same point in every convention. */
 static db_status centre_in_pixels(db_context *context, const db_setup *s, double centre[2]) {
     const double *const px = s->beam_centre_px;
     for (int i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* A set-up before users say anything; names of conventions; notices. */
+/* Default set-up; names of conventions; notices. */
 #include "setup/parts.h"
 
 #include "base/shown_text.h"
@@ -30,7 +30,7 @@ static void leave_open(double *values, int count) {
     for (int i = 0; i < count; i++) values[i] = NAN;
 }
 
-/* What the table of fields says can be left open. */
+/* Leaves fields open, as their table says. */
 static void leave_fields_open(db_setup *setup) {
     for (const db_setup_field *f = db_setup_fields; f < db_setup_fields + DB_FIELD_COUNT; f++) {
         void *const values = (char *)setup + f->offset;

@@ -1,5 +1,5 @@
-/* The detector: its parts put together, distance, origin (docs/theory/detector.md, Placement), and where
- * the reference program puts it. */
+/* The detector: its parts, distance, origin (docs/theory/detector.md, Placement), and its place in the reference
+ * program. */
 #include "setup/parts.h"
 
 #include "base/context_internal.h"
@@ -8,8 +8,7 @@
 #include <float.h>
 #include <string.h>
 
-/* A normal of any other length than exactly 1 is replaced by fast x slow, whichever way that
- * points. */
+/* A normal whose length is not exactly 1 is replaced by fast x slow, whatever its direction. */
 static void regenerated_normal(const db_setup *setup, db_detector *detector) {
     const double *const given = setup->normal;
     if (!db_setup_given(given[0]) || sqrt(db_dot(given, given)) == 1) return;
@@ -19,7 +18,7 @@ static void regenerated_normal(const db_setup *setup, db_detector *detector) {
     for (int i = 0; i < 3; i++) detector->normal[i] = normal[i] / length;
 }
 
-/* Cosine between the beam and the plate's normal, as the reference takes it: without two-theta. */
+/* Cosine between the beam and the plate's normal in the reference: without two-theta. */
 static double obliquity(const db_experiment *experiment) {
     db_experiment upright = *experiment; /* borrows the lists */
     db_panel_interface placed;
@@ -31,10 +30,9 @@ static double obliquity(const db_experiment *experiment) {
     return cosine == 0 ? DBL_MIN : cosine;
 }
 
-/* Where the reference program puts the detector described by the setup; fills
- * experiment->reference. The experiment's detector is complete but for a plate that looks away from
- * the beam before two-theta, whose distance becomes one along the normal, as the reference has
- * it. */
+/* Place of the set-up's detector in the reference program; fills experiment->reference. The experiment's detector
+ * is complete, except for a plate that looks away from the beam before two-theta: its distance becomes one along
+ * the normal, as in the reference. */
 static void reference_placement(const db_setup *setup, db_convention convention,
                                 db_experiment *experiment) {
     db_reference_mode *const r = &experiment->reference;
@@ -87,9 +85,8 @@ static db_status resolve_distance(db_context *context, const db_setup *setup, db
     return DB_OK;
 }
 
-/* Distance and centre such that the corner of the first pixel lies at r0 (mm), whatever the
- * rotations: solves r0 = distance * leg - F f - S s, the leg along the beam (pivot beam) or along
- * the normal (pivot sample). */
+/* Distance and centre that put the corner of the first pixel at r0 (mm), whatever the rotations: solves r0 =
+ * distance * leg - F f - S s, the leg along the beam (pivot beam) or along the normal (pivot sample). */
 static db_status place_origin(db_context *context, const double r0[3], db_experiment *experiment) {
     db_detector *const detector = &experiment->detector;
     db_panel_interface placed;
@@ -137,8 +134,8 @@ static db_status custom_origin(db_context *context, const db_setup *setup,
     return place_origin(context, r0, experiment);
 }
 
-/* What the detector turns about. An explicit pivot counts in every convention, in the reference's
- * way in CUSTOM alone; there other flags imply one, too. */
+/* Pivot of the detector's rotations. An explicit pivot counts in every convention, in the reference's way only in
+ * CUSTOM; there other flags imply one, too. */
 static db_pivot pivot(const db_setup *setup, db_convention convention) {
     const int custom = convention == DB_CONVENTION_CUSTOM,
               has_origin = !setup->compat && db_setup_given(setup->origin[0]);

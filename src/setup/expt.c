@@ -102,7 +102,7 @@ static void fill_setup(const db_experiment *experiment, const db_expt_content *c
     setup->pixel_size = setup->detector_size[0] = setup->detector_size[1] = NAN;
 }
 
-/* Models of another image are used, as when one image of a detector was calibrated. */
+/* Reports that models of another image are used, for example when one image of a detector was calibrated. */
 static void tell_other_image(const db_setup_notes *notes, const char *path, const char *image,
                              const db_expt_content *content) {
     char turned[80] = "";

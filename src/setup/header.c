@@ -21,7 +21,7 @@ static void add_name(const char *name, char names[NAMES]) {
     snprintf(names + length, NAMES - length, "%s%s", length ? ", " : "", name);
 }
 
-/* A number the header states replaces that of the setup; otherwise its name joins a list. */
+/* A number of the header replaces the set-up's; without it, its name joins a list. */
 static void take_stated(double stated, const char *name, double *value, char missing[NAMES]) {
     if (db_setup_given(stated))
         *value = stated;
@@ -40,7 +40,7 @@ static void note_missing(const char *path, const char *missing, const db_setup_n
                       missing);
 }
 
-/* The laboratory frame, which only headers of this program state. */
+/* The laboratory frame, which only headers of this program contain. */
 static db_status take_frame(db_context *context, const char *path, const db_image_geometry *g,
                             db_setup *setup, const db_setup_notes *notes) {
     if (!*g->convention) return DB_OK;
@@ -67,7 +67,7 @@ static db_status take_frame(db_context *context, const char *path, const db_imag
     return DB_OK;
 }
 
-/* Axes that are not those of the default convention. */
+/* Axes that differ from the default convention. */
 static void take_axes(const db_image_geometry *g, db_setup *setup) {
     if (!db_setup_given(g->fast_axis[0]) && !db_setup_given(g->spindle_axis[0])) return;
     setup->convention = setup->stated.convention = DB_CONVENTION_CUSTOM;
@@ -78,7 +78,7 @@ static void take_axes(const db_image_geometry *g, db_setup *setup) {
     memcpy(setup->spindle_axis, g->spindle_axis, sizeof setup->spindle_axis);
 }
 
-/* A later image's placement replaces that of an earlier one as a whole. */
+/* A later image's placement replaces the earlier one completely. */
 static void take_placement(const db_image_geometry *g, db_stated_placement *stated,
                            char missing[NAMES]) {
     if (db_setup_given(g->distance) || db_setup_given(g->close_distance)) {
@@ -93,8 +93,8 @@ static void take_placement(const db_image_geometry *g, db_stated_placement *stat
         add_name("beam centre", missing);
 }
 
-/* The crystal of a still is described as it stands, wherever the spindle was, as in DIALS; headers of this
- * program mean that it is turned. A width that is not stated may be any. */
+/* As in DIALS, a header describes the crystal of a still as it is, wherever the spindle was; headers of this
+ * program mean that the spindle has turned it. An open width may be any. */
 static void take_phi(const char *path, const db_image_geometry *g, db_setup *setup,
                      const db_setup_notes *notes) {
     const int is_still = !isnan(g->osc_range) && !db_turns(g->osc_range);
@@ -185,7 +185,7 @@ void db_setup_complete_placement(const db_experiment *experiment, db_stated_plac
                                 { placed.normal.x.v, placed.normal.y.v, placed.normal.z.v } };
     double cosine[3]; /* of the beam with fast, slow, normal */
     for (int i = 0; i < 3; i++) cosine[i] = db_dot(experiment->beam.direction, axes[i]);
-    if (!(cosine[2] > TILT)) return; /* the beam does not meet the panel: nothing follows */
+    if (!(cosine[2] > TILT)) return; /* the beam does not meet the panel: nothing can be derived */
     if (!db_setup_given(stated->distance)) stated->distance = stated->close_distance / cosine[2];
     if (!db_setup_given(stated->close_distance))
         stated->close_distance = stated->distance * cosine[2];

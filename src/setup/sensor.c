@@ -35,8 +35,7 @@ static db_status check_sensor(db_context *context, const db_setup *setup) {
     return DB_OK;
 }
 
-/* An attenuation depth given explicitly counts before the material, and that before the
- * thickness. */
+/* A given attenuation depth has precedence over the material, and the material over the thickness. */
 static db_status attenuation_depth(db_context *context, const db_setup *setup, double wavelength,
                                    double *depth, const db_setup_notes *notes) {
     *depth = setup->attenuation_depth;
@@ -72,7 +71,7 @@ db_status db_setup_sensor(db_context *context, const db_setup *setup, db_experim
                              &detector->attenuation_depth, notes));
     detector->sensor_layers = setup->sensor_layers ? setup->sensor_layers : 2;
     if (!setup->sensor_layers) db_setup_note(notes, "auto-selected 2 sensor layers");
-    /* the reference's flags by themselves mean its layers, where spots are its own */
+    /* the reference's flags alone mean its layers, if spots are its own, too */
     const int reference =
         setup->compat || (!setup->sensor_stated && !setup->expt_file && !setup->sensor_material &&
                           setup->spread.spots == DB_SPOTS_SAMPLED);

@@ -1,4 +1,4 @@
-/* From what users say to an experiment: order of the parts, and the checks that need the whole. */
+/* From a set-up to an experiment: order of the parts, and checks of the whole. */
 #include "setup/parts.h"
 
 #include "base/context_internal.h"
@@ -48,7 +48,7 @@ static void reference_mode(const db_setup *setup, db_experiment *experiment) {
     r->oversample_thick = setup->oversample_thick != 0 && experiment->detector.sensor_thickness > 0;
 }
 
-/* Small motions on top of the placement. */
+/* Small motions after the placement. */
 static void small_motions(const db_setup *setup, db_experiment *experiment) {
     memcpy(experiment->beam.tilt, setup->beam_tilt, sizeof setup->beam_tilt);
     memcpy(experiment->goniometer.tilt, setup->spindle_tilt, sizeof setup->spindle_tilt);
@@ -56,8 +56,7 @@ static void small_motions(const db_setup *setup, db_experiment *experiment) {
     memcpy(experiment->detector.panel_shift, setup->panel_shift, sizeof setup->panel_shift);
 }
 
-/* Above twice the longest edge nothing diffracts; more often than that is wanted, it is keV given
- * as eV, or metres as angstrom. */
+/* Beyond twice the longest edge nothing diffracts. Mostly this is keV given as eV, or metres as angstrom. */
 static void remark_long_wave(const db_setup *setup, const db_experiment *experiment,
                              const db_setup_notes *notes) {
     const double *const cell = experiment->crystal.cell, wavelength = experiment->beam.wavelength,
@@ -79,7 +78,7 @@ static db_status phi_steps(db_context *context, const db_setup *setup, db_goniom
               stated = setup->phi_steps < 0 && !has_step && setup->stated.phi_steps > 0,
               phi_steps = stated ? setup->stated.phi_steps : setup->phi_steps,
               has_count = phi_steps >= 0;
-    /* steps go the way of the range */
+    /* steps follow the direction of the range */
     const double step = has_osc && has_step ? copysign(setup->phi_step, osc) : setup->phi_step;
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_OSC));
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_PHI_STEP));
@@ -129,7 +128,7 @@ static db_status resolve_parts(db_context *context, const db_setup *setup,
                             : db_setup_detector(context, setup, experiment, notes));
     small_motions(setup, experiment);
     DB_TRY(db_setup_beam(context, setup, experiment, notes));
-    /* what needs the wavelength comes after the beam, which takes it from a spectrum */
+    /* after the beam, which may take the wavelength from a spectrum */
     DB_TRY(db_setup_sensor(context, setup, experiment, notes));
     reference_mode(setup, experiment);
     DB_TRY(db_setup_crystal(context, setup, experiment, notes));
@@ -141,7 +140,7 @@ static db_status resolve_parts(db_context *context, const db_setup *setup,
     (void)db_setup_implausible(setup, experiment, notes, NULL, 0);
     db_setup_remark_one_cell(setup, experiment, notes);
     DB_TRY(sampling(context, setup, experiment, notes));
-    /* large files last, when everything cheap is known to be right */
+    /* large files last, when all cheap checks have passed */
     DB_TRY(db_setup_background(context, setup, experiment, notes));
     DB_TRY(db_setup_structure_factors(context, setup, experiment, notes));
     return db_experiment_check(context, experiment);

@@ -1,5 +1,5 @@
-/* One pass over a band of rows of a panel: means of surroundings, and which pixels stand out of them. Compiled once for
- * each instruction set (band_instance.c), all with the same bits. */
+/* One pass over a band of rows of a panel: means of surroundings, and pixels that exceed them. Compiled once for
+ * each instruction set (band_instance.c), with the same bits. */
 #ifndef DB_SURROUNDINGS_BAND_H
 #define DB_SURROUNDINGS_BAND_H
 
@@ -12,32 +12,32 @@ typedef struct db_background_pass {
     int fast_pixels, slow_pixels;
     int half_width; /* of the surroundings, pixels; at most DB_SURROUNDINGS_WIDEST */
     float gain, readout_variance;
-    int is_whole;           /* sums of columns are exact in floats */
+    int is_whole;           /* 1: sums of columns are exact in floats */
     const uint8_t *trusted; /* 1: the pixel counts in the first pass */
-    const uint8_t *kept;    /* 1: in this one */
-    uint8_t *next; /* to be filled: those that count in the next pass; NULL: there is none */
-    float *mean;   /* to be filled; of an earlier pass on entry */
-    int is_first;  /* nothing is on entry */
+    const uint8_t *kept;    /* 1: the pixel counts in this pass */
+    uint8_t *next;          /* to be filled: pixels that count in the next pass; NULL: none */
+    float *mean;            /* to be filled; on entry, of the last pass */
+    int is_first;           /* 1: there is no last pass */
 } db_background_pass;
 
 /* Room for a band. Sums of columns, over the window's rows, have half_width zeros before and after. */
 typedef struct db_background_window {
-    uint8_t *none; /* [fast_pixels]: a row of which no pixel counts */
-    double *sum;   /* [fast_pixels]: of the columns, where floats would round them */
-    /* [4][fast_pixels + 2 half_width]: of the columns, two rooms, of the surroundings. Floats have all digits where
-     * counts are below the thousands, and else as many as the mean. */
+    uint8_t *none; /* [fast_pixels]: a row without any pixel that counts */
+    double *sum;   /* [fast_pixels]: sums of columns, if floats would round them */
+    /* [4][fast_pixels + 2 half_width]: of the columns, two rooms, of the surroundings. Floats are exact for counts
+     * below the thousands, and have the digits of the mean above. */
     float *sums[4];
-    uint16_t *counts[4]; /* the same of how many pixels count */
+    uint16_t *counts[4]; /* numbers of the pixels in these sums */
 } db_background_window;
 
 typedef struct db_background_rows {
-    /* Which pixels are trusted, of `count`. Returns whether counts of all these are whole numbers of at most `most`. */
+    /* Marks trusted pixels among `count`. Returns whether all their counts are whole numbers of at most `most`. */
     int (*trust)(const float *value, const uint8_t *mask, size_t count, float most,
                  uint8_t *trusted);
     /* Rows first to end - 1. The window holds zeros on first entry. */
     void (*average)(const db_background_pass *pass, db_background_window *window, int first,
                     int end);
-    /* Marks pixels that exceed the background significantly, of a row or more. limit: variances. */
+    /* Marks pixels that significantly exceed the background, in a row or more. limit: variances. */
     void (*mark)(const float *value, const uint8_t *mask, const float *background, size_t count,
                  double gain, double readout_noise, double limit, uint8_t *strong);
 } db_background_rows;

@@ -37,7 +37,7 @@ static row_of_pixels row_at(const db_background_pass *p, const db_background_win
     return (row_of_pixels){ p->value + start, is_there ? p->kept + start : w->none };
 }
 
-/* Takes a row into the sums of the columns, and another one out of them. */
+/* Adds a row to the sums of the columns, and removes another one. */
 static void slide(const db_background_pass *p, const db_background_window *w, row_of_pixels in,
                   row_of_pixels out) {
     const size_t n = (size_t)p->fast_pixels;
@@ -69,8 +69,9 @@ static void clear_band(const db_background_pass *p, db_background_window *w) {
     memset(w->counts[0], 0, (n + 2 * half) * sizeof *w->counts[0]);
 }
 
-/* NAME(x, count, width): x[3][i] = x[0][i] + ... + x[0][i + width - 1], `count` numbers, by sums of four times as many
- * at a time, always in the same order. x[0] has count + width - 1 numbers, as have x[1] and x[2], which are lost. width is odd. */
+/* NAME(x, count, width): x[3][i] = x[0][i] + ... + x[0][i + width - 1], `count` numbers, by sums of two, four ...
+ * numbers, always in the same order. x[0] has count + width - 1 numbers, as have x[1] and x[2], which are
+ * overwritten. width is odd. */
 #define DEFINE_SUM_ALONG(NAME, TYPE)                                                               \
     static void NAME(TYPE *const x[4], size_t count, size_t width) {                               \
         const TYPE *restrict from = x[0];                                                          \
@@ -100,7 +101,7 @@ static void clear_band(const db_background_pass *p, db_background_window *w) {
 DEFINE_SUM_ALONG(sum_along, float)
 DEFINE_SUM_ALONG(count_along, uint16_t)
 
-/* Pixels of a row that are trusted and exceed the mean by no more than three standard deviations. */
+/* Keeps trusted pixels of a row that exceed the mean by no more than three standard deviations. */
 static void keep_row(const db_background_pass *p, size_t start) {
     const size_t n = (size_t)p->fast_pixels;
     const float *const restrict value = p->value + start;
@@ -112,7 +113,7 @@ static void keep_row(const db_background_pass *p, size_t start) {
         next[i] = (uint8_t)(db_surroundings_keep(value[i], mean[i], gain, readout) & trusted[i]);
 }
 
-/* Means along one row. Where every pixel is left out, that of the last pass stays. */
+/* Means along one row. If every pixel is left out, the mean of the last pass stays. */
 static void average_row(const db_background_pass *p, const db_background_window *w, int row) {
     const size_t n = (size_t)p->fast_pixels, half = (size_t)p->half_width, start = (size_t)row * n;
     sum_along(w->sums, n, 2 * half + 1);

@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-/* The first with all trusted pixels, the others without what exceeds the means of the last one. */
+/* The first pass with all trusted pixels, later ones without pixels that exceed the means of the last one. */
 enum { PASSES = 5 };
 
-/* One image whose background and strong pixels are wanted. */
+/* An image, for its background and strong pixels. */
 typedef struct surroundings_work {
     const db_measured_image *image;
     int half_width; /* at most DB_SURROUNDINGS_WIDEST */
@@ -19,15 +19,14 @@ typedef struct surroundings_work {
     float *background;
     uint8_t *strong;
     const db_background_rows *rows;
-    float most; /* counts: sums of whole numbers up to this do not depend on their order */
+    float most; /* largest counts whose sums do not depend on their order, if they are whole */
 } surroundings_work;
 
-/* Bands of BAND rows are worked out by themselves, each from the same sums whatever thread does
- * it. */
+/* Bands of BAND rows are computed independently, each from the same sums in any thread. */
 enum { BAND = 64 };
 
-/* What the panels of an image share. kept: three times the pixels of the largest one: which are trusted,
- * count in this pass, and in the next. */
+/* Memory for all panels of an image. kept: three times the pixels of the largest one: trusted, in this pass, in
+ * the next. */
 typedef struct work_room {
     db_background_window *windows; /* one for each thread */
     uint8_t *kept;
@@ -57,7 +56,7 @@ static void free_window(db_background_window *w) {
     free(w->counts[0]);
 }
 
-/* Up to this many counts the sums of a window's rows are whole numbers below 2^24, on the way, too. */
+/* Up to this many counts all sums of a window's rows are whole numbers below 2^24. */
 static float most_of_whole(int half_width) {
     return (float)(1 << 23) / (float)(2 * half_width + 1);
 }
@@ -69,7 +68,7 @@ static void mark_band(const surroundings_work *work, size_t start, size_t count)
                      work->strong + start);
 }
 
-/* Every pass reads which pixels count from what the last one wrote. */
+/* Every pass reads the pixels that the last one has kept. */
 static void find_on_panel(const surroundings_work *work, size_t number, db_background_pass *p,
                           const work_room *room) {
     const db_measured_image panel = db_measured_panel(work->image, number);

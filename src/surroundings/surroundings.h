@@ -1,10 +1,10 @@
-/* Background and strong pixels of a measured image, from the surroundings of each pixel: before any model. */
+/* Background and strong pixels of a measured image, from the surroundings of each pixel, without a model. */
 #ifndef DB_SURROUNDINGS_SURROUNDINGS_H
 #define DB_SURROUNDINGS_SURROUNDINGS_H
 
 #include <dualbragg/measured_image.h>
 
-/* Surroundings of this half width have no more pixels than 16 bits count. */
+/* Widest surroundings whose pixels can be counted with 16 bits. */
 enum { DB_SURROUNDINGS_WIDEST = 127 };
 
 typedef struct db_surroundings_options {
@@ -13,10 +13,10 @@ typedef struct db_surroundings_options {
     double strong_sigma;
 } db_surroundings_options;
 
-/* Mean of the trusted pixels within half_width pixels in each direction, on the pixel's own panel. Those that exceed
- * it by more than three standard deviations (photons and readout noise) are left out, again and again until spots are
- * gone; masked pixels never count. strong: 1 for trusted pixels that exceed it by strong_sigma, else 0. Both as the
- * image's pixels. */
+/* Mean of the trusted pixels within half_width pixels in each direction, on the pixel's own panel. Pixels that
+ * exceed it by more than three standard deviations (photons and readout noise) are left out, repeatedly until
+ * spots are gone; masked pixels never count. strong: 1 for trusted pixels that exceed it by strong_sigma, else 0.
+ * Both are laid out like the image's pixels. */
 DB_API db_status db_surroundings_find(db_context *context, const db_measured_image *image,
                                       const db_surroundings_options *options, float *background,
                                       uint8_t *strong);
