@@ -150,7 +150,7 @@ db_status db_objective_render(db_objective *objective, const double *values,
     depth = possible(objective, depth);
     DB_TRY(move_to(objective, values));
     DB_TRY(db_objective_run_boxes(objective, image_for(depth), 0, DB_BOXES_NO_SUMS));
-    return db_objective_bring(objective);
+    return objective->sums_only ? DB_OK : db_objective_bring(objective);
 }
 
 static void add_losses(db_objective *objective) {

@@ -83,7 +83,9 @@ static db_status allocate_series(db_shots *all) {
     s->linearization = calloc(n + 1, sizeof *s->linearization);
     s->light_bytes = calloc(n + 1, sizeof *s->light_bytes);
     s->light = calloc(n + 1, sizeof *s->light);
-    return s->number && s->boxes && s->bytes && s->linearization && s->light_bytes && s->light
+    for (int k = 0; k < 2; k++) s->background[k] = calloc(n + 1, sizeof *s->background[k]);
+    return s->number && s->boxes && s->bytes && s->linearization && s->light_bytes && s->light &&
+                   s->background[0] && s->background[1]
                ? DB_OK
                : db_fail_memory(all->context, "a series");
 }
@@ -93,6 +95,10 @@ static db_status make_values(db_shots *all) {
     for (int k = 0; k < 2; k++)
         if (!(s->value[k] = calloc(s->count + 1, sizeof *s->value[k])))
             return db_fail_memory(all->context, "the intensities of a series");
+    for (size_t k = 0; k < all->count; k++)
+        for (int i = 0; i < 2 && db_shots_own(all, k); i++)
+            if (!(s->background[i][k] = calloc(s->boxes[k] + 1, sizeof **s->background[i])))
+                return db_fail_memory(all->context, "the backgrounds of a series");
     s->begun = calloc(s->count + 1, sizeof *s->begun);
     s->curvature = calloc(s->count + 1, sizeof *s->curvature);
     return s->begun && s->curvature ? DB_OK
@@ -132,8 +138,13 @@ void db_series_end(db_shots *all) {
         if (s->number) free(s->number[k]);
         if (s->linearization) free(s->linearization[k]);
         if (s->light) free(s->light[k]);
+        for (int i = 0; i < 2; i++)
+            if (s->background[i]) free(s->background[i][k]);
     }
-    for (int k = 0; k < 2; k++) free(s->value[k]);
+    for (int k = 0; k < 2; k++) {
+        free(s->value[k]);
+        free(s->background[k]);
+    }
     free(s->begun);
     free(s->number);
     free(s->boxes);
@@ -150,30 +161,98 @@ void db_series_end(db_shots *all) {
 
 size_t db_series_reflections(const db_shots *all) { return all->series->count; }
 
-void db_series_give(const db_shots *all, size_t shot, int at_start, db_objective *objective) {
-    const db_series *const s = all->series;
+/* Is chi2 a polynomial of second order in intensities? */
+static int is_quadratic(const db_shots *all) {
+    const int target = all->settings.stages[all->series->stage].target;
+    return (target < 0 ? all->settings.target : (db_fit_target)target) == DB_FIT_WEIGHTED;
+}
+
+/* Backgrounds begin where they are best to first order. */
+static void give_backgrounds(const db_series *s, size_t shot, db_objective *objective) {
+    for (size_t b = 0; b < objective->blocks.count; b++) {
+        const db_part_background *const from = &s->background[0][shot][b];
+        double *const linear = objective->solution[b].linear;
+        for (int i = 1; i < DB_LINEAR; i++)
+            linear[i] = from->at[i - 1] + from->step[i - 1] +
+                        from->slope[i - 1] * (linear[0] - from->intensity);
+    }
+    objective->work->fresh = 0;
+}
+
+static void give_intensities(const db_series *s, size_t shot, int at_start,
+                             db_objective *objective) {
     for (size_t b = 0; b < objective->blocks.count; b++)
         objective->solution[b].linear[0] = s->value[!at_start][s->number[shot][b]];
+}
+
+void db_series_give(const db_shots *all, size_t shot, int at_start, db_objective *objective) {
+    give_intensities(all->series, shot, at_start, objective);
+    if (!at_start && !is_quadratic(all)) give_backgrounds(all->series, shot, objective);
 }
 
 /* A pass that finds intensities. */
 typedef struct search {
     const double *unknown; /* NULL: at the start */
     int first;             /* 1: from 0, where chi2 with weights from the data is least */
+    int known;             /* 1: backgrounds of boxes are known nearly */
 } search;
+
+/* Sums of a box with its background eliminated, which is kept. Returns by how much the loss is above its least. */
+static double eliminate_background(const double linear[DB_LINEAR], db_block_sums *sums,
+                                   db_part_background *to) {
+    double step[DB_LINEAR] = { 0 }, slope[DB_LINEAR] = { 1 };
+    const double fall = db_eliminate(DB_LINEAR, 1, sums->gradient, sums->normal, DB_LINEAR);
+    to->intensity = linear[0];
+    for (size_t i = 1; i < DB_LINEAR; i++) {
+        const double *const row = sums->normal + i * DB_LINEAR;
+        step[i] = db_eliminated_step(row, i, sums->gradient[i], step);
+        slope[i] = db_eliminated_step(row, i, 0, slope);
+        to->at[i - 1] = linear[i];
+        to->step[i - 1] = step[i];
+        to->slope[i - 1] = slope[i];
+    }
+    return fall;
+}
+
+/* Eliminates the backgrounds of a frame's boxes. Returns by how much the loss of the worst is above its least. */
+static double eliminate_backgrounds(const db_series *s, size_t shot, db_objective *objective) {
+    double most = 0;
+    for (size_t b = 0; b < objective->blocks.count; b++)
+        most = fmax(most, eliminate_background(objective->solution[b].linear,
+                                               &objective->work->linear_sums[b],
+                                               &s->background[0][shot][b]));
+    return most;
+}
+
+/* Sums by the intensities, with backgrounds at their best: where that is known nearly, one look at the pixels tells. */
+static db_status eliminate_here(const db_series *s, size_t shot, const double *value,
+                                db_objective *objective) {
+    const double near = 0.01; /* of the loss: a tenth of a standard error */
+    DB_TRY(db_objective_render(objective, value, DB_OBJECTIVE_LOSS));
+    for (int solve = 0; solve < 2; solve++) {
+        DB_TRY(db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, solve, DB_BOXES_LINEAR));
+        if (!(eliminate_backgrounds(s, shot, objective) > near)) break;
+    }
+    return DB_OK;
+}
 
 /* Adds slopes and curvatures of a frame's boxes, their backgrounds eliminated, by its intensities. */
 static db_status add_slopes(const db_shots *all, size_t shot, const search *how,
                             const double *value, db_objective *objective, double *sum) {
     const db_series *const s = all->series;
     if (how->first) objective->loss_of.target = DB_LOSS_WEIGHTED;
-    if (!how->first) db_series_give(all, shot, !how->unknown, objective);
+    if (!how->first) give_intensities(s, shot, !how->unknown, objective);
+    if (how->known) give_backgrounds(s, shot, objective);
     objective->sums_only = 1;
-    DB_TRY(db_objective_evaluate(objective, value, DB_OBJECTIVE_LOSS));
-    DB_TRY(db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 0, DB_BOXES_LINEAR));
+    if (how->known) {
+        DB_TRY(eliminate_here(s, shot, value, objective));
+    } else {
+        DB_TRY(db_objective_evaluate(objective, value, DB_OBJECTIVE_LOSS));
+        DB_TRY(db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, 0, DB_BOXES_LINEAR));
+        (void)eliminate_backgrounds(s, shot, objective);
+    }
     for (size_t b = 0; b < objective->blocks.count; b++) {
-        db_block_sums *const sums = &objective->work->linear_sums[b];
-        (void)db_eliminate(DB_LINEAR, 1, sums->gradient, sums->normal, DB_LINEAR);
+        const db_block_sums *const sums = &objective->work->linear_sums[b];
         sum[s->number[shot][b]] += 0.5 * sums->gradient[0];
         sum[s->count + s->number[shot][b]] += sums->normal[0];
     }
@@ -210,17 +289,11 @@ static db_status look(db_shots *all, db_context *context, size_t shot, void *use
     return status == DB_ERROR_INPUT ? DB_OK : status; /* the evaluation to come fails, too */
 }
 
-/* Is chi2 a polynomial of second order in intensities? */
-static int is_quadratic(const db_shots *all) {
-    const int target = all->settings.stages[all->series->stage].target;
-    return (target < 0 ? all->settings.target : (db_fit_target)target) == DB_FIT_WEIGHTED;
-}
-
 /* Steps of intensities, as many at most; the first one from 0, unless they are known nearly. least: of
  * standard errors that they are at least. They end where none is more than a hundredth of its error long. */
 static db_status take_steps(db_shots *all, const double *unknown, int known, int steps,
                             double least) {
-    const double enough = 0.01;
+    const double enough = 0.1;
     db_series *const s = all->series;
     double *const value = s->value[unknown != NULL];
     double *const total = malloc((2 * s->count + 1) * sizeof *total);
@@ -229,7 +302,7 @@ static db_status take_steps(db_shots *all, const double *unknown, int known, int
     double longest = INFINITY;
     if (!known) memset(value, 0, s->count * sizeof *value);
     for (int k = 0; k < steps && longest > enough && status == DB_OK && total; k++) {
-        search how = { unknown, k == 0 && !known };
+        search how = { unknown, k == 0 && !known, k > 0 || known };
         status = db_workers_sum(all, "intensities", s->stage, look, &how, 2 * s->count, total);
         longest = 0;
         for (size_t r = 0; r < s->count && status == DB_OK; r++) {
@@ -246,22 +319,33 @@ static db_status take_steps(db_shots *all, const double *unknown, int known, int
 
 static int steps_of(const db_shots *all) { return is_quadratic(all) ? 1 : 12; }
 
+/* Backgrounds number `from` become those number `to`. */
+static void copy_backgrounds(const db_shots *all, int from, int to) {
+    const db_series *const s = all->series;
+    for (size_t k = 0; k < all->count; k++)
+        if (s->background[from][k])
+            memcpy(s->background[to][k], s->background[from][k],
+                   s->boxes[k] * sizeof **s->background[from]);
+}
+
 db_status db_series_start(db_shots *all, const double *unknown) {
     db_series *const s = all->series;
     DB_TRY(take_steps(all, unknown, 0, steps_of(all), 1)); /* dark ones have slopes, too */
     memcpy(s->begun, s->value[1], s->count * sizeof *s->begun);
+    copy_backgrounds(all, 0, 1);
     return DB_OK;
 }
 
 db_status db_series_approach(db_shots *all, const double *unknown) {
     db_series *const s = all->series;
     memcpy(s->value[1], s->begun, s->count * sizeof *s->begun);
+    copy_backgrounds(all, 1, 0);
     return is_quadratic(all) ? DB_OK : take_steps(all, unknown, 1, steps_of(all), 0);
 }
 
 db_status db_series_solve(db_shots *all, const double *unknown) {
     DB_TRY(take_steps(all, NULL, 0, steps_of(all), 0));
-    return take_steps(all, unknown, 0, steps_of(all), 0);
+    return is_quadratic(all) ? take_steps(all, unknown, 0, 1, 0) : db_series_approach(all, unknown);
 }
 
 static db_linearization linearization_of(const db_shots *all, size_t shot) {

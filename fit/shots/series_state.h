@@ -4,6 +4,7 @@
 
 #include "fit/shots/links.h"
 
+#include <dualbragg/expert/boxes.h>
 #include <stdint.h>
 
 /* A box of a reflection. */
@@ -32,6 +33,12 @@ typedef struct db_part_light {
     uint32_t panel, pixels, strong;
 } db_part_light;
 
+/* The background of a box where it was summed up last, and where it is best as the intensity changes. */
+typedef struct db_part_background {
+    double intensity; /* with which */
+    double at[DB_LINEAR - 1], step[DB_LINEAR - 1], slope[DB_LINEAR - 1];
+} db_part_background;
+
 struct db_series {
     const db_joint_links *links;
     int stage;
@@ -41,8 +48,11 @@ struct db_series {
     uint32_t **number;    /* [shots][boxes] of the reflection of each box */
     double *value[2]; /* [count] intensities of the starting models, and those of the rendering */
     double *begun;    /* [count] with which the stage began */
-    size_t *boxes;    /* [shots] */
-    size_t *bytes;    /* [shots] of its linearization; */
+    db_part_background *
+        *background[2];   /* [shots][boxes], here of this process' shots: of the last pass, and of
+                                           that with which the stage began */
+    size_t *boxes;        /* [shots] */
+    size_t *bytes;        /* [shots] of its linearization; */
     void **linearization; /* here those of this process' shots, on rank 0 of all */
     size_t most;          /* quantities that may move a box */
     size_t *light_bytes;  /* [shots] of its light; */

@@ -44,11 +44,6 @@ static void in_widths(const db_evidence_spot *s, const db_evidence_width *w, dou
     for (int i = 0; i < 9; i++) offset[i] = inverse[i / 3] * s->offset[i];
 }
 
-/* Are nodes recorded along lines, of a spectrum or of a rotation? */
-static int has_lines(const db_evidence *e) {
-    return e->wave_number[1] > e->wave_number[0] || e->half_rotation > 0;
-}
-
 /* Moves a node at g, in widths from the spot, to its nearest place that spectrum and rotation record. */
 static void come_along(const db_evidence *e, const double offset[9], const double g[3],
                        double at[3]) {
@@ -66,49 +61,103 @@ static void come_along(const db_evidence *e, const double offset[9], const doubl
     }
 }
 
-enum { CORNERS = 8 }; /* of a cell: bit i of a corner's number is its index i from the first */
+enum { CORNERS = 8 }; /* of a cell */
 
-/* Corners of the cell that contains a spot, in widths from the spot: linear in their indices. */
-static void place_corners(const db_evidence *e, const db_evidence_spot *s, const double lattice[9],
-                          const double to_index[9], const db_evidence_width *w,
-                          double at[3][CORNERS]) {
+/* Coordinates of the corners of a cell, in widths from a spot. */
+typedef struct corners {
+    double at[3][CORNERS];
+} corners;
+
+static double determinant(const double m[9]) {
+    double cofactors[9];
+    return fabs(db_cofactors(m, cofactors));
+}
+
+int db_evidence_nodes_of(const db_evidence *e, const double lattice[9], db_evidence_nodes *nodes) {
+    const double *const a = e->axis;
+    const double across[9] = { 0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0 };
+    memcpy(nodes->lattice, lattice, sizeof nodes->lattice);
+    db_multiply(across, lattice, nodes->turned);
+    nodes->cell = determinant(lattice);
+    return db_invert(lattice, nodes->to_index);
+}
+
+/* What is linear in indices, from its value at the first corner. */
+static inline void spread_corners(const double slope[9], const double first[3], corners *to) {
+    static const double next[3][CORNERS] = { { 0, 1, 0, 1, 0, 1, 0, 1 },
+                                             { 0, 0, 1, 1, 0, 0, 1, 1 },
+                                             { 0, 0, 0, 0, 1, 1, 1, 1 } };
+    for (int k = 0; k < 3; k++)
+        for (int c = 0; c < CORNERS; c++)
+            to->at[k][c] = first[k] + slope[3 * k] * next[0][c] + slope[3 * k + 1] * next[1][c] +
+                           slope[3 * k + 2] * next[2][c];
+}
+
+static inline double clamped(double x, double least, double most) {
+    return x < least ? least : x > most ? most : x;
+}
+
+/* come_near for all corners, along lines that are linear in indices. */
+static inline void come_near_all(const double slope[9], const double first[3], double least,
+                                 double most, corners *to) {
+    const double none = 1e-300; /* squared length: the node 0 has no line */
+    double start[3];
+    corners line;
+    db_apply(slope, first, start);
+    spread_corners(slope, start, &line);
+    for (int c = 0; c < CORNERS; c++) {
+        const double x = line.at[0][c], y = line.at[1][c], z = line.at[2][c],
+                     along = x * to->at[0][c] + y * to->at[1][c] + z * to->at[2][c],
+                     by = clamped(-along / (x * x + y * y + z * z + none), least, most);
+        to->at[0][c] += by * x;
+        to->at[1][c] += by * y;
+        to->at[2][c] += by * z;
+    }
+}
+
+/* The corners of the cell that a spot is in, where spectrum and rotation record them nearest to it. */
+static inline void place_corners(const db_evidence *e, const db_evidence_spot *s,
+                                 const db_evidence_nodes *nodes, const db_evidence_width *w,
+                                 corners *to) {
     double offset[9], edges[9], index[3], first[3], within[3];
     in_widths(s, w, offset);
-    db_multiply(offset, lattice, edges);
-    db_apply(to_index, s->q, index);
+    db_multiply(offset, nodes->lattice, edges);
+    db_apply(nodes->to_index, s->q, index);
     for (int i = 0; i < 3; i++) {
         first[i] = floor(index[i]);
         index[i] -= first[i];
     }
     db_apply(edges, index, within);
-    for (int k = 0; k < 3; k++) {
-        at[k][0] = s->shifted[k] / (k < 2 ? w->place : w->turn) - within[k];
-        for (int i = 0, count = 1; i < 3; i++, count *= 2)
-            for (int c = 0; c < count; c++) at[k][count + c] = at[k][c] + edges[3 * k + i];
+    for (int k = 0; k < 3; k++)
+        within[k] = s->shifted[k] / (k < 2 ? w->place : w->turn) - within[k];
+    spread_corners(edges, within, to);
+    if (e->wave_number[1] > e->wave_number[0]) {
+        const double central = db_length(e->s0);
+        come_near_all(edges, first, central / e->wave_number[1] - 1,
+                      central / e->wave_number[0] - 1, to);
     }
-    for (int c = 0; c < CORNERS && has_lines(e); c++) {
-        double node[3], g[3], here[3] = { at[0][c], at[1][c], at[2][c] };
-        for (int i = 0; i < 3; i++) node[i] = first[i] + (c >> i & 1);
-        db_apply(lattice, node, g);
-        come_along(e, offset, g, here);
-        for (int k = 0; k < 3; k++) at[k][c] = here[k];
+    if (e->half_rotation > 0) {
+        double turned[9];
+        db_multiply(offset, nodes->turned, turned);
+        come_near_all(turned, first, -e->half_rotation * degree, e->half_rotation * degree, to);
     }
 }
 
-static void squares_of(const double at[3][CORNERS], double square[CORNERS]) {
+static inline void squares_of(const corners *from, double square[CORNERS]) {
     for (int c = 0; c < CORNERS; c++)
-        square[c] = at[0][c] * at[0][c] + at[1][c] * at[1][c] + at[2][c] * at[2][c];
+        square[c] = from->at[0][c] * from->at[0][c] + from->at[1][c] * from->at[1][c] +
+                    from->at[2][c] * from->at[2][c];
 }
 
-static double smaller_of(double a, double b) { return a < b ? a : b; }
+static inline double smaller_of(double a, double b) { return a < b ? a : b; }
 
 /* Square of the distance of the node that is nearest to a spot, in widths. */
 static double nearest_square(const db_evidence *e, const db_evidence_spot *s,
-                             const double lattice[9], const double to_index[9],
-                             const db_evidence_width *w) {
-    double at[3][CORNERS], square[CORNERS];
-    place_corners(e, s, lattice, to_index, w, at);
-    squares_of(at, square);
+                             const db_evidence_nodes *nodes, const db_evidence_width *w) {
+    corners all;
+    double square[CORNERS];
+    place_corners(e, s, nodes, w, &all);
+    squares_of(&all, square);
     for (int count = CORNERS / 2; count > 0; count /= 2)
         for (int c = 0; c < count; c++) square[c] = smaller_of(square[c], square[count + c]);
     return square[0];
@@ -116,15 +165,16 @@ static double nearest_square(const db_evidence *e, const db_evidence_spot *s,
 
 /* Square of the distance of the node that is nearest to a spot, in widths, and the place of the node. */
 static double nearest_reflection(const db_evidence *e, const db_evidence_spot *s,
-                                 const double to_index[9], const db_evidence_width *w,
+                                 const db_evidence_nodes *nodes, const db_evidence_width *w,
                                  double at[3]) {
-    double all[3][CORNERS], square[CORNERS];
+    corners all;
+    double square[CORNERS];
     int nearest = 0;
-    place_corners(e, s, e->lattice, to_index, w, all);
-    squares_of(all, square);
+    place_corners(e, s, nodes, w, &all);
+    squares_of(&all, square);
     for (int c = 1; c < CORNERS; c++)
         if (square[c] < square[nearest]) nearest = c;
-    for (int k = 0; k < 3; k++) at[k] = all[k][nearest];
+    for (int k = 0; k < 3; k++) at[k] = all.at[k][nearest];
     return square[nearest];
 }
 
@@ -145,20 +195,14 @@ static double density_at(const db_evidence_spot *s, const db_evidence_width *w, 
     return peak / (power * (1 + PEAK[0] * recorded));
 }
 
-static double determinant(const double m[9]) {
-    double cofactors[9];
-    return fabs(db_cofactors(m, cofactors));
-}
-
 void db_evidence_lattice(const db_evidence *e, const double lattice[9], int half, size_t count,
                          double *density) {
     const db_evidence_width *const w = &e->width[half];
-    double to_index[9];
-    const double cell = determinant(lattice);
-    if (!db_invert(lattice, to_index)) return;
+    db_evidence_nodes nodes;
+    if (!db_evidence_nodes_of(e, lattice, &nodes)) return;
     for (size_t i = 0; i < count; i++) {
-        const double square = nearest_square(e, &e->spot[i], lattice, to_index, w);
-        density[i] = density_at(&e->spot[i], w, cell, 3, square);
+        const double square = nearest_square(e, &e->spot[i], &nodes, w);
+        density[i] = density_at(&e->spot[i], w, nodes.cell, 3, square);
     }
 }
 
@@ -191,10 +235,11 @@ void db_evidence_rows(const db_evidence *e, int direction, int half, size_t coun
     }
 }
 
-double db_evidence_weight(const db_evidence *e, const db_evidence_spot *s, const double to_index[9],
-                          const db_evidence_width *w, double at[3], double *part) {
-    const double square = nearest_reflection(e, s, to_index, w, at),
-                 own = w->part * density_at(s, w, determinant(e->lattice), 3, square);
+double db_evidence_weight(const db_evidence *e, const db_evidence_spot *s,
+                          const db_evidence_nodes *nodes, const db_evidence_width *w, double at[3],
+                          double *part) {
+    const double square = nearest_reflection(e, s, nodes, w, at),
+                 own = w->part * density_at(s, w, nodes->cell, 3, square);
     *part = own / (own + 1 - w->part);
     return *part * (FREEDOM + 3) / (FREEDOM + square);
 }
@@ -203,13 +248,14 @@ static int has_settled(double before, double now) { return fabs(now - before) <=
 
 void db_evidence_fit(db_evidence *e, int half) {
     db_evidence_width *const w = &e->width[half];
-    double to_index[9], at[3], part;
-    if (!db_invert(e->lattice, to_index)) return;
+    db_evidence_nodes nodes;
+    double at[3], part;
+    if (!db_evidence_nodes_of(e, e->lattice, &nodes)) return;
     for (int round = 0; round < ROUNDS; round++) {
         double parts = 0, place = 0, turn = 0, all = 0;
         for (size_t i = 0; i < e->judged; i++) {
             if (db_evidence_half(i) != half) continue;
-            const double weight = db_evidence_weight(e, &e->spot[i], to_index, w, at, &part);
+            const double weight = db_evidence_weight(e, &e->spot[i], &nodes, w, at, &part);
             all++;
             parts += part;
             place += weight * (at[0] * at[0] + at[1] * at[1]) / 2;

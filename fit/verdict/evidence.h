@@ -47,11 +47,18 @@ db_status db_evidence_make(db_context *context, const db_experiment *model,
                            const db_observed_spots *spots, db_evidence *evidence);
 void db_evidence_clear(db_evidence *evidence);
 
+/* A lattice (columns), what its nodes move by as the crystal turns about the axis, by their indices, the way back to
+ * these, and the volume of its cell. 0: it is none. */
+typedef struct db_evidence_nodes {
+    double lattice[9], turned[9], to_index[9], cell;
+} db_evidence_nodes;
+int db_evidence_nodes_of(const db_evidence *e, const double lattice[9], db_evidence_nodes *nodes);
+
 /* Weight of a spot in a fit to spots of the lattice. at: its node (widths); part: probability that the lattice has
- * made the spot. to_index: inverse of the lattice. */
+ * made the spot. nodes: of the lattice. */
 double db_evidence_weight(const db_evidence *e, const db_evidence_spot *spot,
-                          const double to_index[9], const db_evidence_width *width, double at[3],
-                          double *part);
+                          const db_evidence_nodes *nodes, const db_evidence_width *width,
+                          double at[3], double *part);
 
 /* Densities at the first `count` spots with the widths of a half, relative to a density of 1 of spots at random
  * places. For spots at nodes of a lattice; and for spots at random places in rows of the model's lattice along

@@ -223,7 +223,7 @@ enum { TURNED = 3, SHIFTED = 5, MOVES = 8 };
 
 /* A model that is moved: its lattice and its moves. */
 typedef struct mover {
-    double to_index[9];
+    db_evidence_nodes nodes;
     double move[MOVES];
     int moves; /* that it makes: the first of them */
 } mover;
@@ -232,7 +232,7 @@ typedef struct mover {
 static void slopes_at(const db_evidence *e, const mover *m, const db_evidence_spot *s,
                       double slope[3][MOVES]) {
     double index[3];
-    db_apply(m->to_index, s->q, index);
+    db_apply(m->nodes.to_index, s->q, index);
     for (int k = 0; k < m->moves; k++) {
         double axis[3] = { k == 0, k == 1, k == 2 }, change[3], at[3] = { k == 3, k == 4, 0 };
         if (k < TURNED) db_cross(axis, s->q, change);
@@ -264,7 +264,7 @@ static void find_edges(const db_evidence *e, double *room, double longer[3]) {
 /* Applies a move; changes of edges go into the lattice itself. */
 static int move_model(const db_evidence *from, mover *m, db_evidence *e) {
     for (int i = 0; i < 9; i++) e->lattice[i] = from->lattice[i] * (1 + m->move[SHIFTED + i % 3]);
-    if (!db_invert(e->lattice, m->to_index)) return 0;
+    if (!db_evidence_nodes_of(e, e->lattice, &m->nodes)) return 0;
     for (size_t n = 0; n < e->count; n++) {
         double slope[3][MOVES];
         slopes_at(e, m, &e->spot[n], slope);
@@ -288,7 +288,7 @@ static void step_on(const db_evidence *e, int half, mover *m) {
     for (size_t n = 0; n < e->judged; n++) {
         double slope[3][MOVES], at[3], part;
         if (db_evidence_half(n) != half) continue;
-        const double weight = db_evidence_weight(e, &e->spot[n], m->to_index, w, at, &part);
+        const double weight = db_evidence_weight(e, &e->spot[n], &m->nodes, w, at, &part);
         slopes_at(e, m, &e->spot[n], slope);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < moves; j++) {

@@ -93,6 +93,64 @@ static void densities_are_those_of_a_naive_computation(void **state) {
     db_evidence_clear(&e);
 }
 
+/* A node is as near as it comes while the crystal turns, or at one of the wavelengths: both in small steps. */
+static void nodes_are_nearest_where_they_are_recorded(void **state) {
+    (void)state;
+    enum { JUDGED = 60, STEPS = 60 };
+    const double pi = 3.14159265358979323846, half = 0.3, band = 0.003;
+    static const db_evidence_width w = { 3, 0.2, 0.5 };
+    for (int spectrum = 0; spectrum < 2; spectrum++) {
+        db_evidence e;
+        double density[JUDGED], to_index[9];
+        make(CELL, NULL, &e);
+        e.axis[1] = 1;
+        e.half_rotation = half;
+        e.wave_number[0] = spectrum ? 1 / (1 + band) : 1;
+        e.wave_number[1] = spectrum ? 1 / (1 - band) : 1;
+        e.width[0] = w;
+        db_evidence_lattice(&e, e.lattice, 0, JUDGED, density);
+        assert_true(db_invert(e.lattice, to_index));
+        for (size_t i = 0; i < JUDGED; i++) {
+            double index[3], least = INFINITY, cofactors[9];
+            db_apply(to_index, e.spot[i].q, index);
+            for (int c = 0; c < 8; c++) {
+                double node[3], g[3], turned[3], along[3], across[3], at[3];
+                for (int k = 0; k < 3; k++) node[k] = floor(index[k]) + (c >> k & 1);
+                db_apply(e.lattice, node, g);
+                db_cross(e.axis, g, turned);
+                db_apply(OFFSET, g, along);
+                db_apply(OFFSET, turned, across);
+                for (int k = 0; k < 3; k++) g[k] -= e.spot[i].q[k];
+                db_apply(OFFSET, g, at);
+                double best = 0, nearest = INFINITY; /* along the spectrum first */
+                for (int n = -STEPS * STEPS; n <= STEPS * STEPS * spectrum; n++) {
+                    const double by = spectrum * band * n / (STEPS * STEPS);
+                    double square = 0;
+                    for (int k = 0; k < 3; k++)
+                        square += pow((at[k] + by * along[k]) / (k < 2 ? w.place : w.turn), 2);
+                    if (square < nearest) best = by;
+                    nearest = fmin(nearest, square);
+                }
+                for (int n = -STEPS * STEPS; n <= STEPS * STEPS; n++) {
+                    const double by = half * pi / 180 * n / (STEPS * STEPS);
+                    double square = 0;
+                    for (int k = 0; k < 3; k++)
+                        square += pow((at[k] + best * along[k] + by * across[k]) /
+                                          (k < 2 ? w.place : w.turn),
+                                      2);
+                    least = fmin(least, square);
+                }
+            }
+            const double nodes =
+                fabs(db_cofactors(e.lattice, cofactors)) * fabs(db_cofactors(OFFSET, cofactors));
+            const double expected = nodes * 0.07460387957432595 / (w.place * w.place * w.turn) *
+                                    pow(1 + least / 4, -3.5);
+            assert_true(fabs(density[i] / expected - 1) < 1e-3);
+        }
+        db_evidence_clear(&e);
+    }
+}
+
 static void widths_and_part_are_those_of_the_spots(void **state) {
     (void)state;
     db_evidence e;
@@ -312,6 +370,7 @@ static void a_shift_of_all_spots_is_found(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(densities_are_those_of_a_naive_computation),
+        cmocka_unit_test(nodes_are_nearest_where_they_are_recorded),
         cmocka_unit_test(widths_and_part_are_those_of_the_spots),
         cmocka_unit_test(spots_anywhere_have_the_density_1),
         cmocka_unit_test(cells_that_are_too_large_are_told),
