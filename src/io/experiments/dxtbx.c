@@ -1,6 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* strdup */
-/* How dxtbx sees images: the laboratory frame x along the spindle, z against the beam; and
- * the names of numbered images. */
+/* The frame in which dxtbx sees images: x along the spindle, z against the beam; and the names of numbered images. */
 #include "io/experiments/dxtbx.h"
 
 #include "base/context_internal.h"
@@ -34,7 +33,7 @@ void db_dials_frame(const db_experiment *experiment, double frame[3][3]) {
     double *const z = frame[2];
     for (int i = 0; i < 3; i++) z[i] = -experiment->beam.direction[i];
     db_normalize(z);
-    if (z[2] > NEARLY_ALONG) { /* it stands in such a frame already */
+    if (z[2] > NEARLY_ALONG) { /* the beam of such a frame already */
         for (int i = 0; i < 3; i++)
             for (int k = 0; k < 3; k++) frame[i][k] = i == k;
         return;
@@ -101,8 +100,8 @@ db_status db_dials_image_number(db_context *context, const char *image, int *num
     return DB_OK;
 }
 
-/* The depth along the ray by which dxtbx thinks that photons are absorbed on average (mm): those that
- * pass are not left out. */
+/* The mean depth (mm) along the ray at which photons are absorbed, as dxtbx computes it: not divided by the
+ * fraction that is absorbed. */
 static double depth_along_ray(const db_detector *detector, double cosine) {
     const double attenuation = 1e3 / detector->attenuation_depth, /* 1/mm */
         path = 1e-3 * detector->sensor_thickness / cosine;

@@ -1,4 +1,4 @@
-/* Circles of a goniometer beside the one that turns, in lists. */
+/* The circles of a goniometer that stand still, in experiment lists. */
 #ifndef DB_IO_EXPT_CIRCLES_H
 #define DB_IO_EXPT_CIRCLES_H
 
@@ -9,8 +9,8 @@ typedef struct db_circles {
     double fixed[9], setting[9];
 } db_circles;
 
-/* Gives them to the only experiment of a list that db_write_expt wrote, whose crystal and spindle have
- * them in: they are taken out there. A still stays as it is. */
+/* Writes the circles into a list that db_write_expt wrote for one experiment. Its crystal and spindle include the
+ * circles' turns, which are taken out of them. The list of a still stays unchanged. */
 db_status db_expt_put_circles(db_context *context, const char *path, const db_circles *circles);
 
 #endif

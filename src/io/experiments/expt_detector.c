@@ -22,7 +22,7 @@ static void turn_out(const db_frame *f, const double local[3], double v[3]) {
         v[i] = f->fast[i] * local[0] + f->slow[i] * local[1] + f->normal[i] * local[2];
 }
 
-/* The frame of a panel or group within that of its parent. */
+/* The laboratory frame of a panel or group, from its frame within the parent. */
 static db_status read_frame(const db_json *model, const db_frame *parent, db_frame *out) {
     double fast[3], slow[3], origin[3];
     const db_json f = db_json_member(model, "fast_axis"), s = db_json_member(model, "slow_axis"),
@@ -84,7 +84,7 @@ static db_status place_group(reading *r, const db_json *group, const db_frame *p
     return DB_OK;
 }
 
-/* Panels that no group has stand for themselves: all of them in lists without a hierarchy. */
+/* Panels of no group are placed in the laboratory: in lists without a hierarchy these are all. */
 static db_status place_all(reading *r, const db_json *model) {
     const db_json root = db_json_member(model, "hierarchy");
     if (root.value) DB_TRY(place_group(r, &root, &outside));
@@ -108,8 +108,7 @@ static db_status read_masks(const db_json *model, db_expt_panel *out) {
     return DB_OK;
 }
 
-/* The first panel's that says enough of it: lists of detectors without parallax have a thickness
- * alone, or none. */
+/* Takes the sensor of the first panel that has a thickness and either an absorption (mu) or a known material. */
 static db_status read_sensor(const db_json *model, db_expt_content *content) {
     double thickness = 0, mu = 0;
     const char *const name = db_json_text(model, "material");

@@ -7,11 +7,10 @@
 #include <dualbragg/io.h>
 #include <dualbragg/expert/experiment_list_content.h>
 
-/* Fills detector (its panel list is replaced) and what the list says of each panel. The beam must
- * be known: distance and centre are where it meets the plate.
- *
- * One panel is its own plate. Several lie on a plate through the mean of their middles, with their
- * mean normal, its fast axis that of the list's outermost group, its origin where the beam hits. */
+/* Reads the detector (replaces its panel list), and content of each panel. The beam must be known: distance and
+ * beam centre belong to the point where it meets the plate. One panel is its own plate. Several panels lie on a
+ * plate through the mean of their middles, with their mean normal, the fast axis of the outermost group, and its
+ * origin where the beam hits. */
 db_status db_expt_detector(const db_json *model, const db_beam *beam, db_detector *detector,
                            db_expt_content *content);
 

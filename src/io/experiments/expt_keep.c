@@ -1,4 +1,4 @@
-/* What an experiment of one list says is given to another list that was written of it. */
+/* Copies what the experiment of one list holds beside the geometry into a list that was written from it. */
 #include <dualbragg/io.h>
 #include <dualbragg/expert/file_kind.h>
 
@@ -98,7 +98,7 @@ static void turn_out(const frame *f, const double local[3], double v[3]) {
         v[i] = f->fast[i] * local[0] + f->slow[i] * local[1] + f->normal[i] * local[2];
 }
 
-/* The frame of a group within that of its parent, as the reader takes it. */
+/* The laboratory frame of a group, computed as the reader does. */
 static int group_frame(const json_t *group, const frame *parent, frame *own) {
     double fast[3], slow[3], origin[3];
     if (!read_vector(group, "fast_axis", fast) || !read_vector(group, "slow_axis", slow) ||
@@ -121,7 +121,7 @@ static void put_local(json_t *panel, const char *name, const frame *parent, cons
                                   db_dot(v, parent->normal)));
 }
 
-/* Places a panel of the original as the written one stands in the laboratory. */
+/* Gives a panel of the original the place of the written panel in the laboratory. */
 static int place_panel(json_t *panel, const json_t *own, const frame *parent) {
     double fast[3], slow[3], origin[3];
     if (!panel || !read_vector(own, "fast_axis", fast) || !read_vector(own, "slow_axis", slow) ||
@@ -148,8 +148,8 @@ static int place_group(json_t *panels, const json_t *own, const json_t *group, c
     return 1;
 }
 
-/* Names, masks and groups of panels stay; groups stay where they were, panels move in them. A list
- * of another shape is left as it was written. */
+/* Keeps the names, masks and groups of panels; groups stay in place, panels move within them. Does nothing if the
+ * panels do not match. */
 static void keep_detector(const pair *p) {
     static const frame outside = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 0, 0, 0 } };
     json_t *const detector = json_deep_copy(model_of(p->from, p->original, "detector"));
@@ -159,7 +159,7 @@ static void keep_detector(const pair *p) {
     const json_t *const root = json_object_get(detector, "hierarchy");
     const size_t count = json_array_size(panels);
     int good = detector && count > 0 && count == json_array_size(own);
-    for (size_t i = 0; i < count && good; i++) /* those that are in no group */
+    for (size_t i = 0; i < count && good; i++) /* panels of no group */
         good = place_panel(json_array_get(panels, i), json_array_get(own, i), &outside);
     if (good && json_is_object(root)) good = place_group(panels, own, root, &outside, 0);
     if (good)
@@ -186,8 +186,8 @@ static int is_still(const json_t *scan) {
            json_number_value(width) == 0;
 }
 
-/* Images, scan and goniometer of a still stay. Frames that turn have been written with a scan of
- * their own, and a spindle and crystal that stand so. */
+/* Keeps the images, and for a still its scan and goniometer. A frame that turns was written with its own scan,
+ * spindle and crystal. */
 static void keep_images(const pair *p) {
     json_t *const scan = model_of(p->from, p->original, "scan");
     json_t *const images = model_of(p->from, p->original, "imageset");
@@ -200,7 +200,7 @@ static void keep_images(const pair *p) {
     put_model(p, "imageset", json_deep_copy(images));
 }
 
-/* Models of other kinds (profiles of spots, scales), and what is said of the experiment by itself. */
+/* Keeps models of other kinds (profiles of spots, scales) and other keys of the experiment. */
 static void keep_others(const pair *p) {
     static const char *const known[] = { "__id__",     "identifier", "beam",    "detector",
                                          "goniometer", "scan",       "crystal", "imageset" };

@@ -27,7 +27,7 @@ const char *db_expt_map_name(db_expt_map map) {
 
 #include <stdio.h>
 
-/* The models of the experiment taken; without value where it has none. */
+/* The models of the chosen experiment; those that it lacks have no value. */
 typedef struct models {
     db_json experiment, beam, detector, goniometer, scan, crystal, imageset;
 } models;
@@ -47,8 +47,8 @@ static db_status model_of(const db_json *root, const db_json *experiment, const 
     return model->value && !json_is_object(model->value) ? db_json_fail(model, "an object") : DB_OK;
 }
 
-/* 1 if the experiment's images include the one looked for, or none is. Experiments may share a
- * sequence, of which each has the images that its scan says. */
+/* *found: 1 if the experiment has the image, or image is NULL. Experiments may share a sequence; the scan of each
+ * then tells its images. */
 static db_status experiment_shows(const db_json *root, const db_json *experiment, const char *image,
                                   int *found) {
     db_json imageset, scan;
@@ -105,7 +105,7 @@ static db_status select_one(const db_json *root, const db_expt_selection *select
                    root->path, count, db_file_name(selection->image));
 }
 
-/* Beams of several wavelengths in one shot would be rendered with one of them: they are refused. */
+/* Refuses beams of several wavelengths: the model would use one of them only. */
 static db_status check_beam(const models *m) {
     const char *const kind = db_json_text(&m->beam, "__id__");
     double range[2] = { 0, 0 };
@@ -123,7 +123,7 @@ static db_status check_beam(const models *m) {
                    m->beam.place, kind);
 }
 
-/* A beam that moves along the scan: where it comes from, and its wavelength. */
+/* For a beam that moves along the scan: its direction (against) and wavelength at the image. */
 static db_status move_beam(const models *m, const db_scan_place *place, double against[3],
                            double *wavelength) {
     double s0[3];
@@ -173,8 +173,7 @@ static db_status read_axis(const db_json *at, double axis[3]) {
     return db_normalize(axis) ? DB_OK : db_json_fail(at, "a vector of some length");
 }
 
-/* Rotations of a goniometer: what stands on the spindle is turned by `fixed` first, by `setting`
- * after the spindle. Row-major. */
+/* A goniometer: `fixed` turns the crystal first, then the axis turns it, then `setting`. Row-major. */
 typedef struct gonio {
     double axis[3], fixed[9], setting[9];
 } gonio;
@@ -187,7 +186,7 @@ static void turn_rows(const double axis[3], double angle, double matrix[9]) {
     }
 }
 
-/* Several axes, from the crystal outwards; one of them turns. */
+/* Reads a goniometer of several axes, from the crystal outwards; one of them turns. */
 static db_status read_axes(const db_json *model, gonio *g) {
     const db_json axes = db_json_member(model, "axes"), angles = db_json_member(model, "angles"),
                   turning = db_json_member(model, "scan_axis");
@@ -233,7 +232,7 @@ static db_status read_fixed_gonio(const db_json *model, gonio *g) {
     return db_json_optional_numbers(model, "setting_rotation", g->setting, 9);
 }
 
-/* As it stands at an image of its scan. */
+/* The goniometer at an image of its scan. */
 static db_status read_gonio(const db_json *model, const db_scan_place *place, gonio *g) {
     int found;
     DB_TRY(read_fixed_gonio(model, g));
@@ -243,7 +242,7 @@ static db_status read_gonio(const db_json *model, const db_scan_place *place, go
     return DB_OK;
 }
 
-/* The reciprocal matrix (columns a*, b*, c*) of the crystal's axes, as it stands on the goniometer. */
+/* The reciprocal matrix (columns a*, b*, c*) from the crystal's real axes, as mounted on the goniometer. */
 static db_status read_axes_of_crystal(const db_json *crystal, double a_star[9]) {
     static const char *const names[] = { "real_space_a", "real_space_b", "real_space_c" };
     double real[9]; /* A */
@@ -277,7 +276,7 @@ static db_status read_crystal(const models *m, const gonio *g, const db_scan_pla
     const double volume = db_dual_basis(a_star, (double[9]){ 0 });
     const db_json points = db_json_member(&m->crystal, "A_at_scan_points");
     if (!(volume > 0)) return db_json_fail(&points, "matrices of right-handed axes a*, b*, c*");
-    if (db_turns(place->width)) { /* stills are described as they stand in the beam */
+    if (db_turns(place->width)) { /* a still describes the crystal as it stands in the beam */
         turn_columns_by(g->fixed, a_star);
         turn_columns_by(g->setting, a_star);
     }
@@ -328,7 +327,7 @@ static void note_other_image(const db_json *imageset, const char *image, db_expt
         snprintf(content->other_image, sizeof content->other_image, "%.127s", db_file_name(first));
 }
 
-/* Files with values for each pixel, whose names count from the list's folder. */
+/* Names of the files with a value per pixel. Relative names start at the list's folder. */
 static db_status read_maps(const db_json *imageset, db_expt_content *content) {
     for (int k = 0; k < DB_EXPT_MAP_COUNT; k++) {
         const char *const name = db_json_text(imageset, db_expt_map_name((db_expt_map)k));

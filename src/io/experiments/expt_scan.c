@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Does a template such as image_####.cbf stand for the file? *number: what is in place of the
- * signs. */
+/* 1 if the file fits a template such as image_####.cbf; *number: the digits in place of the #. */
 static int fits_template(const char *pattern, const char *file, long *number) {
     *number = 0;
     for (; *pattern && *file; pattern++, file++) {
@@ -25,14 +24,14 @@ static int fits_template(const char *pattern, const char *file, long *number) {
     return *pattern == *file;
 }
 
-/* Is image number i of a set's list the one of that number in its file? */
+/* 1 if image i of the set is number `frame` (from 1) of its file. */
 static int is_frame(const db_json *imageset, size_t i, long frame) {
     const db_json list = db_json_member(imageset, "single_file_indices");
     const json_t *const index = json_array_get(list.value, i);
     return !index || json_integer_value(index) == (frame > 0 ? frame - 1 : 0);
 }
 
-/* The number of the image in the set, from 0 or as its name says; -1: it is not there. */
+/* The image's number in the set: from 0, or from its name if the set has a template; -1: not in the set. */
 long db_imageset_number(const db_json *imageset, const char *image) {
     char whole[4096];
     const long frame = db_frame_split(image, whole, sizeof whole);
@@ -50,7 +49,7 @@ long db_imageset_number(const db_json *imageset, const char *image) {
     return -1;
 }
 
-/* The wavelength of an image, which stands in the scan where pulses differ. */
+/* Reads the wavelength of an image, which the scan has if pulses differ. */
 static db_status read_wavelength(const db_json *properties, db_scan_place *place) {
     const db_json list = db_json_member(properties, "wavelength");
     const size_t found = json_array_size(list.value);
@@ -62,8 +61,8 @@ static db_status read_wavelength(const db_json *properties, db_scan_place *place
     return place->wavelength > 0 ? DB_OK : db_json_fail(&own, "a length > 0 (A)");
 }
 
-/* Start and width of the image's rotation. Lists before dxtbx 3.11 have those of the first image, later
- * ones the starts of all. */
+/* Reads start and width of the image's rotation. Lists before dxtbx 3.11 have the start and width of the first
+ * image, later ones the starts of all. */
 static db_status read_rotation(const db_json *scan, const db_json *properties,
                                db_scan_place *place) {
     double oscillation[2] = { 0, 0 };
@@ -86,13 +85,13 @@ static db_status read_rotation(const db_json *scan, const db_json *properties,
     return DB_OK;
 }
 
-/* Which image of the range is meant, from 0. */
+/* The step in the scan (from 0) of the image asked for. */
 static long step_of(const db_json *imageset, const char *image, long number, const int range[2]) {
     if (number > 0) return number - range[0];
     const long named = image ? db_imageset_number(imageset, image) : -1;
     if (named < 0) return 0;
     if (db_json_text(imageset, "template")) return named - range[0];
-    return range[0] == range[1] ? 0 : named; /* one of the images of a set, or all */
+    return range[0] == range[1] ? 0 : named; /* the scan covers one image of the set, or all */
 }
 
 db_status db_scan_place_of(const db_json *scan, const db_json *imageset, const char *image,

@@ -1,5 +1,5 @@
-/* The scan of an experiment list: which of its images is meant, its turn and wavelength, and what varies
- * along it. Built with jansson only. */
+/* The scan of an experiment list: the step of an image, its turn and wavelength, and the mean of values along the
+ * scan. Needs jansson only. */
 #ifndef DB_IO_EXPT_SCAN_H
 #define DB_IO_EXPT_SCAN_H
 
@@ -11,20 +11,19 @@ typedef struct db_scan_place {
     long number;         /* of the image, as the scan counts them */
     long step, count;    /* number of the image in the scan, from 0, and of its images */
     double start, width; /* of its rotation (degree) */
-    double wavelength;   /* its own (A); NAN: that of the beam */
+    double wavelength;   /* of this image (A); NAN: the beam's */
 } db_scan_place;
 
-/* The number of an image in its set, from 0 or as its name says; -1: it is not there. */
+/* The image's number in the set: from 0, or from its name if the set has a template; -1: not in the set. */
 long db_imageset_number(const db_json *imageset, const char *image);
 
-/* Where an image is in its scan: the one of that number, or else (0) of that name, or else (NULL) the
- * first one. Models without value are absent. */
+/* The place in its scan of the image with this number, or (0) with this name, or (NULL) of the first image.
+ * Missing models have no value. */
 db_status db_scan_place_of(const db_json *scan, const db_json *imageset, const char *image,
                            long number, db_scan_place *place);
 
-/* What a model says of a scan's points, between which its images are: the mean of the two beside the
- * image. There is one more point than images. *found 0: the model has no such points, and mean stays
- * as it was. size: of a point, at most 9. */
+/* The mean of a model's values at the two scan points beside the image (there is one more point than images).
+ * *found 0: the model has no such points; mean is unchanged. size: numbers of a point, at most 9. */
 db_status db_mean_at_scan_points(const db_json *model, const char *name, const db_scan_place *place,
                                  double *mean, size_t size, int *found);
 

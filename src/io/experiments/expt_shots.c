@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond the longest series, and what a wrong number may cost. */
+/* Longer than any series; they limit the memory that a wrong number can take. */
 enum { MOST_IMAGES = 100000, MOST_TEXT = 1 << 28 };
 
-/* How many experiments have a set of images, and how many of them have been listed. */
+/* The number of experiments that share a set of images, and of those listed so far. */
 typedef struct sharing {
     size_t experiments, listed;
 } sharing;
@@ -74,7 +74,7 @@ static db_status read_range(const db_json *root, const db_json *experiment, long
     return db_json_fail(&images, "the first and the last image, from 0, at most 100000 of them");
 }
 
-/* Is the index of an image among those of the file? They count on, most often. */
+/* 1 if the file's indices contain this one. They mostly count up by 1, which is tried first. */
 static int has_index(const db_json *indices, long index) {
     const long begin = (long)json_integer_value(json_array_get(indices->value, 0));
     const json_t *const there =
@@ -85,7 +85,7 @@ static int has_index(const db_json *indices, long index) {
     return 0;
 }
 
-/* Images of a sequence: in files of their own, or in one that holds them all. */
+/* Adds the images of a sequence: one file each, or one file with all. */
 static db_status add_sequence(const listing *l, const db_json *set, const char *pattern,
                               size_t number, long first, long count) {
     const db_json indices = db_json_member(set, "single_file_indices");
@@ -124,8 +124,8 @@ static db_status add_of_set(const listing *l, const db_json *set, size_t number,
     return add_shot(l, number, name_in_file(name, (long)frame));
 }
 
-/* Of a set that several experiments share each has one image, in their order; an experiment alone has
- * all. */
+/* Adds one image for each experiment that shares the set, in their order; all images if one experiment has the set
+ * alone. */
 static db_status add_set(const listing *l, const db_json *set, sharing *own, size_t number,
                          long count) {
     const db_json images = db_json_member(set, "images");

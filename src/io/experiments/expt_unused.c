@@ -1,4 +1,4 @@
-/* What an experiment list says and nobody uses, told in lines. */
+/* Notices of what an experiment list says that is not used. */
 #if defined(DB_HAVE_JANSSON)
 #include "io/experiments/expt_unused.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keys of a beam, and what they are where they say nothing. */
+/* Names the beam's keys that are not used, unless they have the value that changes nothing. */
 static void tell_of_beam(const db_json *beam) {
     static const struct {
         const char *key;

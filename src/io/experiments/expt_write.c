@@ -1,8 +1,6 @@
-/* DIALS experiment lists (.expt): the models of dxtbx in JSON.
- *
- * They stand in the frame that dxtbx gives images of the simulators' family: x along the spindle, z
- * against the beam, y = z x x. Laboratory vectors are turned into it as a whole, so that nothing
- * depends on the convention they were set up in. */
+/* DIALS experiment lists (.expt): dxtbx models in JSON. The list has the frame that dxtbx gives images of
+ * nanoBragg's family: x along the spindle, z against the beam, y = z x x. All laboratory vectors are turned into
+ * it together, so the convention of the experiment does not matter. */
 #include "io/experiments/expt_write.h"
 
 #include <dualbragg/expert/modules.h>
@@ -23,8 +21,8 @@
 
 enum { LARGEST_COUNT = 65535 };
 
-/* What the models are made of. A value that cannot be allocated is NULL, and so is everything that
- * contains it, up to the whole list. */
+/* What the models are made from. A value that cannot be allocated is NULL, and so is everything that contains it,
+ * up to the whole list. */
 typedef struct source {
     const db_experiment *experiment;
     const db_expt_image *image; /* NULL: there is none */
@@ -156,7 +154,7 @@ static double oscillation(const db_goniometer *goniometer) {
     return goniometer->phi_step * goniometer->phi_steps;
 }
 
-/* Lists have no scans that turn backwards: those turn about the opposite axis, which is the same. */
+/* -1 for a scan that turns backwards: lists cannot hold it, so it is written as a turn about the opposite axis. */
 static double sense(const source *from) {
     return oscillation(&from->experiment->goniometer) < 0 ? -1 : 1;
 }
@@ -179,7 +177,7 @@ static json_t *scan_model(const source *from) {
                      "valid_image_ranges");
 }
 
-/* Real-space vectors at phi = 0 for a scan, as they stand in the beam for a still. */
+/* Real-space vectors: of a scan at phi = 0, of a still as the crystal stands in the beam. */
 static json_t *crystal_model(const source *from) {
     const db_experiment *e = from->experiment;
     double a_star[9];

@@ -19,10 +19,10 @@ typedef enum item_kind { NOTHING, MARK, NUMBER, TEXT, UTF8, TUPLE, NAME, OBJECT 
 typedef struct item {
     item_kind kind;
     double number;
-    const unsigned char *text; /* of a name: what is behind the module */
+    const unsigned char *text; /* of a name: without its module */
     size_t size;
     size_t first, count; /* members of a tuple; of an object its arguments */
-    size_t name, state;  /* of an object: its class, and what it was built with (item 0: nothing) */
+    size_t name, state;  /* of an object: the items with its class and its state (0: none) */
 } item;
 
 typedef struct machine {
@@ -142,8 +142,7 @@ static int is_named(const item *name, const char *text) {
            memcmp(name->text, text, name->size) == 0;
 }
 
-/* A call makes an object of that class; of codecs.encode, by which bytes were pickled before protocol
- * 3, it is the text. */
+/* Makes an object of the called class. A call of codecs.encode (bytes before pickle protocol 3) gives its text. */
 static db_status push_call(machine *m) {
     size_t arguments, name;
     DB_TRY(pop(m, &arguments));
@@ -239,7 +238,7 @@ static db_status run_structure(machine *m, unsigned char instruction, int *known
     }
 }
 
-/* Runs the program; *result: what is on top of the stack in the end. */
+/* Runs the pickle's program; *result: the item on top of the stack at the end. */
 static db_status run_pickle(machine *m, size_t *result) {
     DB_TRY(push_item(m, (item){ .kind = NOTHING }));
     m->depth = 0;
@@ -254,7 +253,7 @@ static db_status run_pickle(machine *m, size_t *result) {
     }
 }
 
-/* The bytes of an array, in UTF-8 where they were pickled as letters of Latin-1. */
+/* The bytes of an array; utf8: they were pickled as Latin-1 characters, in UTF-8. */
 typedef struct bytes {
     const unsigned char *at, *end;
     int utf8;
@@ -296,7 +295,7 @@ static double take_real(bytes *b) {
 
 static double take_flag(bytes *b) { return take_byte(b) == '1'; }
 
-/* How an element of a class is taken; NULL: it has no numbers. */
+/* The reader of a class's elements; NULL: its elements are no numbers. */
 typedef double (*element_reader)(bytes *b);
 static element_reader reader_of(const item *name) {
     static const struct {

@@ -6,8 +6,8 @@
 
 int db_is_pickle(const db_file_content *content);
 
-/* Reads arrays, one for each panel, of known shapes (fast, slow), one behind the other. What is no array
- * of booleans or numbers: DB_ERROR_UNSUPPORTED. */
+/* Reads one array per panel, of known shapes (fast, slow), one after another. DB_ERROR_UNSUPPORTED unless the
+ * arrays are of booleans or numbers. */
 db_status db_flex_pickle_read(db_context *context, const char *path, const db_file_content *content,
                               size_t panel_count, const int (*shape)[2], float *value);
 

@@ -1,4 +1,4 @@
-/* Geometry files of CrystFEL (.geom): where panels stand, where their pixels are in files. */
+/* Geometry files of CrystFEL (.geom): the places of panels, and of their pixels in files. */
 #ifndef DB_IO_GEOM_H
 #define DB_IO_GEOM_H
 
@@ -11,7 +11,7 @@
 /* Recognition by the beginning of a text. */
 int db_is_geom(const char *text);
 
-/* A panel, besides where its pixels are. Texts are parts of the layout's. */
+/* A panel without the place of its pixels. Texts are parts of the layout's. */
 typedef struct db_geom_panel {
     double fast[3], slow[3]; /* steps of a pixel (pixels of res) */
     double corner[2];        /* x, y (pixels of res) */
@@ -38,7 +38,7 @@ typedef struct db_geom_bad {
     const char *panel;   /* NULL: not said */
     size_t panel_number; /* of a region by fs and ss, once all lines are read */
     double range[4];     /* min and max of fs, min and max of ss, both inclusive; or of x and y */
-    int kind;            /* 0: not said, 1: fs and ss, 2: x and y */
+    int kind;            /* 0: unknown, 1: fs and ss, 2: x and y */
     size_t line;
 } db_geom_bad;
 
@@ -61,8 +61,8 @@ typedef struct db_geom {
     char unused_text[200];
 } db_geom;
 
-/* Parses a text, which is taken over by the layout whatever the result. path and first_line are for
- * messages. To be cleared in any case. */
+/* Parses a text, which the layout owns afterwards, whatever the result. path and first_line are for messages.
+ * Clear geom in any case. */
 db_status db_geom_parse(db_context *context, const char *path, char *text, size_t first_line,
                         db_geom *geom);
 void db_geom_clear(db_geom *geom);
@@ -73,15 +73,15 @@ db_status db_geom_open(db_context *context, const char *path, db_geom *geom);
 /* The levels of groups that hold each panel: level 0 is the whole detector. */
 db_status db_geom_groups(const db_geom *geom, db_expt_content *content);
 
-/* What an image says in place of its file: by a stream. NAN: nothing. */
+/* Values that a stream gives for an image, in place of those of its file. NAN: none. */
 typedef struct db_geom_image {
     const char *name;     /* FILE, FILE#N or FILE#EVENT; NULL: none */
     double photon_energy; /* eV */
     double camera_length; /* m: mean z of the panels */
-    double shift[2];      /* m: x and y of the detector, besides what the file says */
+    double shift[2];      /* m: x and y of the detector, added to the geometry's */
 } db_geom_image;
 
-/* Where the panels stand for an image: in the frame of CrystFEL (z along the beam, y up); mm. */
+/* The place of a panel for an image, in the frame of CrystFEL (z along the beam, y up); mm. */
 typedef struct db_geom_place {
     double origin[3], fast[3], slow[3]; /* outer corner of the first pixel, steps of a pixel */
     double clen;                        /* of origin[2], the part without coffset */
@@ -98,8 +98,8 @@ db_status db_geom_experiment(db_geom *geom, const db_geom_image *image, db_exper
 db_status db_geom_read(db_context *context, const char *path, const db_expt_selection *selection,
                        db_experiment *experiment, db_expt_content *content);
 
-/* Writes the text of such a file with panels as they stand in an experiment; of the file alone, and
- * of a file by its name. */
+/* Write a geometry with the panels of an experiment: from a parsed geometry and its text, or from the file
+ * `source`. */
 db_status db_geom_write_text(const db_geom *geom, const db_geom_image *image, const char *path,
                              const char *text, const db_experiment *experiment);
 db_status db_geom_write(db_context *context, const char *path, const char *source,
@@ -113,7 +113,7 @@ db_status db_stream_read(db_context *context, const char *path, const db_expt_se
 /* db_list_shots of a stream, into an empty list. */
 db_status db_stream_shots(db_context *context, const char *path, db_listed_shots *shots);
 
-/* A vector of CrystFEL's frame in that of experiment lists and back: turned about y. */
+/* Turns a vector from CrystFEL's frame into that of experiment lists, or back: by 180 degree about y. */
 static inline void db_geom_turn(double v[3]) {
     v[0] = -v[0];
     v[2] = -v[2];

@@ -33,7 +33,7 @@ static db_status fail_group(const db_geom *geom, const db_geom_group *group, db_
                    geom->layout->path, group->line, group->name, DB_WORD_ARGUMENTS(member));
 }
 
-/* On the way from the whole detector inwards. */
+/* The walk from the whole detector inwards. */
 typedef struct walk {
     const db_geom *geom;
     db_expt_panel *said;
@@ -72,8 +72,7 @@ static db_status enter(walk *w, const db_geom_group *group) {
     return DB_OK;
 }
 
-/* Old files have no hierarchy, but collections of groups; those of fewer groups are taken as the
- * outer ones. */
+/* Adds a level from a collection of groups: old files have these in place of a hierarchy. */
 static db_status add_collection(const db_geom *geom, const db_geom_group *collection,
                                 db_expt_panel *said) {
     const char *cursor = collection->members;
@@ -111,7 +110,8 @@ static int fewer_first(const void *a, const void *b) {
     return x->group < y->group ? -1 : 1;
 }
 
-/* In the order of their sizes, and of one size the first one. */
+/* Adds all collections, those with fewer groups first, as the outer levels; of several with as many groups only
+ * the first. */
 static db_status add_collections(const db_geom *geom, db_expt_panel *said) {
     size_t count = 0;
     int last = 0;

@@ -34,8 +34,7 @@ static db_status put_word(const db_geom *geom, db_name_table *table, const char 
     return db_fail_memory(geom->context, geom->layout->path);
 }
 
-/* Keys without a meaning here are told, once all lines are read: those of CrystFEL that nobody uses, and
- * misspelt ones. */
+/* Remembers a key that is not used (one of CrystFEL, or misspelt), for a notice after all lines. */
 static db_status pass_over(const line *l) {
     db_geom *const geom = l->geom;
     const size_t length = strlen(geom->unused_text);
@@ -84,7 +83,7 @@ static db_status read_number(const line *l, double *value) {
     return db_word_number(word, value) ? DB_OK : fail_line(l, "a number");
 }
 
-/* Numbers of pixels are written with a fraction at times, which is 0. */
+/* Reads the number of a pixel, which may have a fraction of 0. */
 static db_status read_pixel(const line *l, int *value) {
     double number;
     DB_TRY(read_number(l, &number));
@@ -103,7 +102,7 @@ static db_status read_flag(const line *l, int *value) {
     return DB_OK;
 }
 
-/* Such as +0.99x -0.01y, or y. */
+/* Reads a direction such as +0.99x -0.01y, or y. */
 static db_status read_direction(const line *l, double v[3]) {
     const char *at = l->value;
     int terms = 0;
@@ -243,7 +242,7 @@ static db_status read_panel_key(const line *l, db_geom_panel *panel, db_layout_p
     return pass_over(l);
 }
 
-/* What panels have that are named from here on. */
+/* Values of the panels that are first named after this line. */
 typedef struct defaults {
     db_geom_panel panel;
     db_layout_panel at;
@@ -355,7 +354,7 @@ static db_status read_top_key(const line *l, defaults *d) {
         }
     if (strstr(l->key, "group")) return add_group(l);
     if (strcmp(l->key, "clen") == 0 &&
-        !d->panel.clen) /* said once in newer files, for all panels */
+        !d->panel.clen) /* newer files give it once, after the panels, for all of them */
         for (size_t p = 0; p < geom->layout->panel_count; p++)
             if (!geom->panel[p].clen) geom->panel[p].clen = l->value;
     return read_panel_key(l, &d->panel, &d->at);
@@ -463,7 +462,7 @@ void db_geom_clear(db_geom *geom) {
     memset(geom, 0, sizeof *geom);
 }
 
-/* Keys one of which is in every geometry; other files of KEY = VALUE have none of them. */
+/* 1 for a key that geometries have (each has one of these at least), and other files of KEY = VALUE do not. */
 static int is_known(const char *key, size_t length) {
     static const char *const keys[] = { "min_fs",   "max_fs",        "fs",
                                         "corner_x", "adu_per_eV",    "photon_energy",

@@ -16,7 +16,7 @@
 
 static const double MM = 1e3; /* per m */
 
-/* Axes of a panel may deviate from a right angle by this: a tenth of what half a degree is. */
+/* The largest cosine of the angle between the axes of a panel: 0.6 degree from a right angle. */
 static const double MOST_SHEAR = 0.01;
 
 /* A value that is a number or a path in the image's file, and its unit. */
@@ -49,7 +49,7 @@ static db_status read_value(const db_geom *geom, const quantity *q, const db_geo
                    geom->layout->path, q->key, path);
 }
 
-/* In metres. path_unit: of values without unit that come from a file. */
+/* A length in metres. path_unit: the unit (m) of a value from a file that has none. */
 static db_status read_length(const db_geom *geom, const quantity *q, const db_geom_image *image,
                              double path_unit, double *metres) {
     const char *unit;

@@ -1,4 +1,4 @@
-/* Geometry files of CrystFEL, written as they came in but for where panels stand. */
+/* Writes geometry files of CrystFEL: the source with new places of its panels. */
 #include "io/experiments/geom.h"
 
 #include "base/context_internal.h"
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What moves with a panel. */
+/* The keys that change when a panel moves. */
 enum { FS, SS, CORNER_X, CORNER_Y, COFFSET, KEYS };
 static const char *const keys[KEYS] = { "fs", "ss", "corner_x", "corner_y", "coffset" };
 
-/* Of one panel: its values, and which of them have been written. */
+/* The new values of a panel's keys, and which of them have been written. */
 typedef struct moved_panel {
     double fast[3], slow[3], corner[2], coffset;
     size_t last_line; /* that speaks of it */
@@ -61,7 +61,7 @@ static db_status move_panel(const db_geom *geom, const db_geom_image *image,
         m->fast[i] = (m->fast[i] - origin[i]) * pixels_per_mm / size[0];
         m->slow[i] = (m->slow[i] - origin[i]) * pixels_per_mm / size[1];
     }
-    /* clen and shifts stay what they are, so that they may go on coming from the images */
+    /* clen and shifts are unchanged, so that images can still give them. */
     for (int i = 0; i < 2; i++)
         m->corner[i] = panel->corner[i] + (origin[i] - was.origin[i]) * pixels_per_mm;
     m->coffset = panel->coffset + 1e-3 * (origin[2] - was.origin[2]);
@@ -80,7 +80,7 @@ static void print_value(FILE *stream, const char *name, int key, moved_panel *m)
     m->written[key] = 1;
 }
 
-/* A line of the source: whose it is, and which of the keys. */
+/* A line of the source: its panel and key. */
 typedef struct spoken {
     size_t panel; /* their number: of none */
     int key;      /* KEYS: of none */

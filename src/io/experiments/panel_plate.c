@@ -1,4 +1,4 @@
-/* The plate of a detector whose panels stand where a file says. */
+/* The plate of a detector whose panels are placed by a file. */
 #include "io/experiments/panel_plate.h"
 
 #include "base/vector.h"
@@ -57,8 +57,8 @@ static const char *choose_plate(const db_frame *placed, const db_frame *outer,
     return NULL;
 }
 
-/* Where the beam meets the plate, or else the point closest to the sample, is what the plate turns
- * about. Several panels have their origin there. */
+/* Chooses the pivot of the plate: the point where the beam meets it, else the point closest to the sample. With
+ * several panels it is the plate's origin, too. */
 static const char *hang_up(const db_beam *beam, int single, db_frame *plate,
                            db_detector *detector) {
     const double near = db_dot(plate->origin, plate->normal),

@@ -1,4 +1,4 @@
-/* Parts of an experiment as files have them that say no more. */
+/* Beam, goniometer and panels of files that say little about them. */
 #include "io/experiments/plain_experiment.h"
 
 #include "base/context_internal.h"

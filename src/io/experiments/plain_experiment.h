@@ -1,4 +1,4 @@
-/* Parts of an experiment as files have them that say no more: one source, a flat detector at rest. */
+/* Beam, goniometer and panels of files that say little about them: one source, a flat detector at rest. */
 #ifndef DB_IO_PLAIN_EXPERIMENT_H
 #define DB_IO_PLAIN_EXPERIMENT_H
 
@@ -14,8 +14,8 @@ void db_beam_set_simple(double wavelength, const double direction[3], db_beam *b
 /* No two-theta, which would be about the spindle, backwards; no other turn, not curved. */
 void db_detector_set_flat(const double spindle_axis[3], db_detector *detector);
 
-/* Panels of a detector, and what its file says of each: all zero. *frame: room for the place of
- * each, owned by the caller. */
+/* Allocates the panels of a detector and content of each, all zero. *frame: memory for the place of each, owned by
+ * the caller. */
 db_status db_panels_create(db_context *context, const char *path, size_t count,
                            db_detector *detector, db_expt_content *content, db_frame **frame);
 

@@ -15,7 +15,7 @@
 
 enum { X, Y, Z, WEIGHT, WAVELENGTH, COLUMN_COUNT };
 
-/* What missing columns stand for: a source 10 m upstream of the sample. */
+/* Defaults of missing columns: a source 10 m upstream of the sample. */
 static void column_defaults(const db_beam *beam, double column[COLUMN_COUNT]) {
     for (int i = 0; i < 3; i++) column[i] = -10 * beam->direction[i];
     column[WEIGHT] = 1;
@@ -48,8 +48,7 @@ static db_status parse_source(db_context *context, const db_text *text, const db
                        text->line_number, column[WAVELENGTH]);
     *source = (db_source){ .weight = column[WEIGHT],
                            .wavelength_ratio = column[WAVELENGTH] / (beam->wavelength * 1e-10) };
-    /* The file says where the photons come from. Any length will do, so squares must not over- or
-     * underflow. */
+    /* The file gives the direction towards the source, of any length: squares must not over- or underflow. */
     for (int i = 0; i < 3; i++) source->direction[i] = -(column[i] / largest);
     db_normalize(source->direction);
     return DB_OK;

@@ -1,5 +1,5 @@
-/* Streams of CrystFEL, line by line, since they may be larger than the memory; and where each of their
- * crystals stands. */
+/* Reads streams of CrystFEL line by line, since they may be larger than the memory; and an index of their
+ * crystals. */
 #ifndef DB_IO_STREAM_FILE_H
 #define DB_IO_STREAM_FILE_H
 
@@ -9,9 +9,11 @@
 
 enum { DB_STREAM_LINE = 4096 };
 
-/* What the chunk and the crystal at hand say. */
+/* What the stream says of the current chunk and crystal. */
 typedef struct db_stream_crystal {
-    long number; /* among all of the stream, from 0; before a chunk's first that of the last one */
+    /* the crystal's number in the stream, from 0; before a chunk's first crystal that of the
+     * last one */
+    long number;
     char file[DB_STREAM_LINE], event[256];
     db_geom_image image;
     double divergence, bandwidth; /* of the beam: rad, fraction; not used */
@@ -34,7 +36,7 @@ void db_stream_close(db_stream *stream);
 
 /* The next line without its end; 0: there is none. A too long one is cut. */
 int db_stream_next_line(db_stream *stream);
-/* What is behind a beginning of the line; NULL: it begins otherwise. */
+/* The rest of the line after this beginning; NULL: the line begins otherwise. */
 const char *db_stream_behind(const db_stream *stream, const char *start);
 int db_stream_numbers(const char *text, double *value, int count); /* 0: they are none */
 /* Fails at the line. */
@@ -43,7 +45,7 @@ db_status db_stream_fail(const db_stream *stream, const char *expected);
 /* The geometry at the beginning. */
 db_status db_stream_geometry(db_stream *stream);
 
-/* What comes next; lines before it have been taken into `crystal`. */
+/* The next event; the lines before it have been read into `crystal`. */
 typedef enum db_stream_event {
     DB_STREAM_ENDS,
     DB_STREAM_CHUNK,  /* its first line has been read, and db_stream_begin is due */
@@ -63,14 +65,14 @@ typedef struct db_stream_chunk {
     long first, crystal_count; /* its crystals, counted through the stream */
 } db_stream_chunk;
 
-/* All chunks. */
+/* The chunks of a stream. */
 typedef struct db_stream_index {
     size_t count, room;
     db_stream_chunk *chunk; /* owned */
     long crystal_count;
 } db_stream_index;
 
-/* The index of a stream, of which the last one is kept: not to be changed, to be given back. */
+/* The index of a stream; do not change it, and give it back. The last one is kept for the next call. */
 db_status db_stream_index_of(db_context *context, const char *path, const db_stream_index **index);
 void db_stream_index_give_back(const db_stream_index *index);
 
@@ -84,8 +86,8 @@ db_status db_stream_select_chunk(db_context *context, const char *path,
                                  const db_stream_index *index, const db_expt_selection *selection,
                                  const db_stream_chunk **chunk);
 
-/* Goes to the beginning of a chunk, and reads what it says up to the end of a crystal (-1: up to its
- * list of peaks, or its end). */
+/* Goes to the beginning of a chunk, and reads it up to the end of a crystal (-1: up to its list of peaks, or its
+ * end). */
 db_status db_stream_read_chunk(db_stream *stream, const db_stream_chunk *chunk, long number,
                                db_stream_crystal *crystal);
 

@@ -1,6 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* ftello */
-/* Where the images and crystals of a stream stand: found once, since each of many shots looks for its
- * own. */
+/* The places of images and crystals in a stream: found once, since each of many shots looks up its own. */
 #include "io/experiments/stream_file.h"
 
 #include "base/context_internal.h"
@@ -38,7 +37,7 @@ static char *image_name(const db_stream_crystal *c) {
     return name;
 }
 
-/* Its name is known once the chunk has been read. */
+/* Completes a chunk: its image's name and the number of its crystals are known at its end. */
 static db_status end_chunk(const db_stream *s, const db_stream_crystal *c, db_stream_index *index) {
     if (index->count == 0) return DB_OK;
     db_stream_chunk *const chunk = &index->chunk[index->count - 1];
@@ -71,7 +70,7 @@ static db_status read_all(db_stream *s, db_stream_crystal *c, db_stream_index *i
     return DB_OK;
 }
 
-/* The one that is kept, if it is of that state of the file; with one user more. */
+/* The kept index if it belongs to this state of the file, with its users counted up; else NULL. */
 static counted_index *borrow_index(const db_file_stamp *stamp) {
     counted_index *found = NULL;
     pthread_mutex_lock(&one_at_a_time);
@@ -90,7 +89,7 @@ void db_stream_index_give_back(const db_stream_index *index) {
     if (last) destroy_index(own);
 }
 
-/* From now on until another one is. */
+/* Keeps this index in place of the one before. */
 static void keep_index(counted_index *index) {
     pthread_mutex_lock(&one_at_a_time);
     counted_index *const before = kept;
@@ -201,7 +200,7 @@ db_status db_stream_select_chunk(db_context *context, const char *path,
                    selection->image ? selection->image : "named; expected the name of one");
 }
 
-/* Without a single crystal the images are what there is to look at. */
+/* Lists a shot per crystal; if the stream has no crystal at all, a shot per image. */
 db_status db_stream_shots(db_context *context, const char *path, db_listed_shots *shots) {
     const db_stream_index *index;
     db_status status = DB_OK;

@@ -57,7 +57,7 @@ static db_status read_peak(const db_stream *s, const db_image_layout *layout, pe
     return find_panel(s, layout, db_next_word(&at, DB_WHITE_SPACE), p);
 }
 
-/* From the title of the list to its end. */
+/* Reads the list of peaks from its title to its end. */
 static db_status read_list(db_stream *s, const db_image_layout *layout, peaks *list) {
     if (!db_stream_behind(s, "Peaks from peak search")) return DB_OK; /* there is none */
     (void)db_stream_next_line(s);                                     /* titles of columns */
@@ -87,7 +87,7 @@ static db_status fill_spots(db_context *context, const char *path, const peaks *
     return DB_OK;
 }
 
-/* The geometry says which panels there are. */
+/* Reads the peaks of a chunk; the stream's geometry names the panels. */
 static db_status read_peaks(db_stream *s, const db_stream_chunk *chunk, peaks *list) {
     db_stream_crystal c;
     db_geom geom;

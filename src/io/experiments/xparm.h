@@ -19,10 +19,10 @@ typedef struct db_xparm_segment {
     double axis[2][3]; /* of x and y in the detector's system */
 } db_xparm_segment;
 
-/* All in the frame of the file; real-space vectors at a spindle angle of 0. */
+/* The contents of the file, in its own frame; the real-space vectors are at a spindle angle of 0. */
 typedef struct db_xparm {
     long first_image;
-    double first_angle, osc_range; /* degree: where that image begins, width of each */
+    double first_angle, osc_range; /* degree: at the start of that image, and the width of each */
     double spindle[3];
     double wavelength, beam[3]; /* beam: away from the source, of any length */
     int space_group;            /* number */
@@ -41,15 +41,15 @@ typedef struct db_xparm {
 db_status db_xparm_parse(db_context *context, const char *path, db_xparm *xparm);
 void db_xparm_clear(db_xparm *xparm);
 
-/* The turn from the file's frame to that of experiment lists: x along the spindle, z against the
- * beam (dxtbx's choice); row-major. 0 if there is none. */
+/* The rotation (row-major) from the file's frame to that of experiment lists, as dxtbx chooses it: x along the
+ * spindle, z against the beam. Returns 0 if there is none. */
 int db_xparm_frame(const db_xparm *xparm, double turn[9]);
 
 /* db_read_expt of such a file. */
 db_status db_xparm_read(db_context *context, const char *path, const db_expt_selection *selection,
                         db_experiment *experiment, db_expt_content *content);
 
-/* Writes an experiment in the frame of such a file, with what it says besides. */
+/* Writes an experiment in the frame of the file `source`, with the rest of that file's values. */
 db_status db_xparm_write(db_context *context, const char *path, const char *source,
                          const db_experiment *experiment);
 

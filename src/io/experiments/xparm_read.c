@@ -24,7 +24,7 @@ int db_xparm_frame(const db_xparm *xparm, double turn[9]) {
     if (!db_normalize(axis) || !db_normalize(along)) return 0;
     for (int i = 0; i < 3; i++) z[i] = -along[i];
     db_cross(z, axis, y);
-    if (!(db_length(y) > 1e-6)) { /* any one that is not along the beam */
+    if (!(db_length(y) > 1e-6)) { /* any direction that is not along the beam */
         const double other[3] = { fabs(z[0]) < 0.9, fabs(z[0]) >= 0.9, 0 };
         db_cross(z, other, y);
     }
@@ -36,7 +36,7 @@ int db_xparm_frame(const db_xparm *xparm, double turn[9]) {
     return 1;
 }
 
-/* What is read on its way into an experiment. */
+/* A file that is being made into an experiment. */
 typedef struct placing {
     db_context *context;
     const char *path;
@@ -48,7 +48,7 @@ static db_status fail_xparm(const placing *p, const char *expected) {
     return db_fail(p->context, DB_ERROR_INPUT, "%s: expected %s", p->path, expected);
 }
 
-/* Axes perpendicular to the last digit, of which the file has six. */
+/* Makes the axes exactly perpendicular: the file has six digits. */
 static db_status read_axes(const placing *p, const double x[3], const double y[3],
                            db_frame *frame) {
     memcpy(frame->fast, x, sizeof frame->fast);
@@ -78,7 +78,7 @@ static void from_detector(const db_frame *detector, double v[3]) {
         v[i] = x * detector->fast[i] + y * detector->slow[i] + z * detector->normal[i];
 }
 
-/* A segment stands in the detector's system, whose origin lies at pixel 0 of the detector. */
+/* Places a segment: the file gives it in the detector's system, whose origin is at pixel 0. */
 static db_status place_segment(const placing *p, const db_frame *detector,
                                const db_xparm_segment *segment, db_frame *frame) {
     const db_xparm *const x = p->xparm;
@@ -181,7 +181,7 @@ static db_status read_scan(const placing *p, const char *image, db_goniometer *g
     return DB_OK;
 }
 
-/* Edges are said twice: as constants, and by the axes, which count. */
+/* The file has cell edges twice: as constants and as the axes, which are used. */
 static void compare_edges(const placing *p) {
     for (int i = 0; i < 3; i++) {
         const double said = p->xparm->cell[i], length = db_length(p->xparm->real + 3 * i);

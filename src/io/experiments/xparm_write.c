@@ -13,7 +13,7 @@ static void print_vector(FILE *stream, const double v[3]) {
     fprintf(stream, " %17.9f %17.9f %17.9f\n", v[0], v[1], v[2]);
 }
 
-/* What is written, turned back into the frame of the file. */
+/* The experiment to write, and the rotation back into the file's frame. */
 typedef struct writing {
     const db_experiment *experiment;
     double back[9];
@@ -24,7 +24,7 @@ static void corner_of(const writing *w, size_t panel, double fast, double slow, 
     db_apply(w->back, corner, corner);
 }
 
-/* Origin and axes of a panel as it stands. */
+/* Origin and axes of a panel. */
 static void place_of(const writing *w, size_t index, double origin[3], double axis[3][3]) {
     const db_panel *const panel = &w->experiment->detector.panels[index];
     corner_of(w, index, 0, 0, origin);
@@ -57,7 +57,8 @@ static void fill_crystal(const writing *w, db_xparm *x) {
     memcpy(x->cell, w->experiment->crystal.cell, sizeof x->cell);
 }
 
-/* The detector's system is that of its first panel, where it has one alone. */
+/* The detector's system is that of the panel if there is one; with several it stays, and the segments are placed
+ * in it. */
 static void fill_detector(const writing *w, db_xparm *x) {
     double origin[3], axis[3][3];
     place_of(w, 0, origin, axis);
@@ -73,7 +74,7 @@ static void fill_detector(const writing *w, db_xparm *x) {
         x->segment->distance = 0;
         return;
     }
-    /* Several: the detector's system stays what it was, and the segments stand in it. */
+    /* Several segments: the detector's system stays, and the segments are placed in it. */
     double system[9], local[3];
     memcpy(system, x->axis, sizeof system);
     for (size_t k = 0; k < x->segment_count; k++) {
