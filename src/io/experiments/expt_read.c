@@ -123,7 +123,7 @@ static db_status check_beam(const models *m) {
                    m->beam.place, kind);
 }
 
-/* For a beam that moves along the scan: its direction (against) and wavelength at the image. */
+/* For a beam that moves along the scan: its vector to the source (against) and wavelength at the image. */
 static db_status move_beam(const models *m, const db_scan_place *place, double against[3],
                            double *wavelength) {
     double s0[3];

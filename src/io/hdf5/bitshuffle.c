@@ -123,7 +123,7 @@ size_t db_bitshuffle_count(const db_bitshuffle *chunk, size_t block) {
     return block + 1 < chunk->blocks ? chunk->block : chunk->elements - first;
 }
 
-/* Those that are shuffled; the few behind them are as they are. */
+/* The number of shuffled elements of a block; the rest (fewer than 8) follows as it is. */
 static size_t shuffled(const db_bitshuffle *chunk, size_t block) {
     return db_bitshuffle_count(chunk, block) / 8 * 8;
 }
@@ -145,7 +145,7 @@ static const char *find_blocks(db_bitshuffle *chunk, size_t at) {
     return at == chunk->size ? NULL : "the chunk goes on behind its last block";
 }
 
-/* Total and block sizes of compressed chunks stand in front of them. */
+/* Reads the header of a compressed chunk: its total size and the size of a block. */
 static const char *read_sizes(db_bitshuffle *chunk, size_t *at) {
     if (chunk->size < 12) return "the chunk is shorter than its header";
     const uint64_t total = big_endian(chunk->bytes, 8), block = big_endian(chunk->bytes + 8, 4);
@@ -188,7 +188,7 @@ void db_bitshuffle_close(db_bitshuffle *chunk) {
     chunk->offset = NULL;
 }
 
-/* The bits of a block, and behind them what is not shuffled (*rest). */
+/* Decompresses the shuffled bits of a block; *rest: the elements after them that are not shuffled. */
 static const char *undo_compression(const db_bitshuffle *chunk, size_t block, unsigned char *bits,
                                     const unsigned char **rest) {
     const size_t count = shuffled(chunk, block), wanted = count * chunk->width,

@@ -1,5 +1,5 @@
-/* Chunks of HDF5 files whose elements are bitshuffled: bit 0 of all elements of a block, then bit 1
- * and so on, and each block compressed with LZ4 or Zstandard. */
+/* Chunks of HDF5 files with bitshuffled elements: each block stores bit 0 of all its elements, then bit 1 and so
+ * on, and is compressed with LZ4 or Zstandard. */
 #ifndef DB_IO_BITSHUFFLE_H
 #define DB_IO_BITSHUFFLE_H
 
@@ -33,9 +33,8 @@ typedef struct db_bitshuffle {
     db_block_compression compression;
 } db_bitshuffle;
 
-/* Finds the blocks of a chunk of so many elements. block: elements of one, for chunks that are not
- * compressed; 0: the usual number. NULL or the reason why that fails; then there is nothing to be
- * freed. */
+/* Finds the blocks of a chunk of `elements` elements. block: elements per block of a chunk that is not compressed;
+ * 0: the usual number. Returns NULL, or the reason of a failure; then there is nothing to free. */
 const char *db_bitshuffle_open(const unsigned char *bytes, size_t size, size_t width,
                                size_t elements, db_block_compression compression, size_t block,
                                db_bitshuffle *chunk);
@@ -49,8 +48,8 @@ size_t db_bitshuffle_count(const db_bitshuffle *chunk, size_t block);
 const char *db_bitshuffle_block(const db_bitshuffle *chunk, size_t block, unsigned char *work,
                                 unsigned char *elements);
 
-/* What bits of elements say, without the elements: of each 1 where the lowest is set, else 2
- * where any is, else 0. *any 0: all are 0, and nothing was written. */
+/* One flag per element in place of its value: 1 if its lowest bit is set, else 2 if any bit is, else 0. *any 0:
+ * all flags are 0, and nothing was written. */
 const char *db_bitshuffle_flags(const db_bitshuffle *chunk, size_t block, unsigned char *work,
                                 unsigned char *flags, int *any);
 

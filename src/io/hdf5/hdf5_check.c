@@ -1,4 +1,4 @@
-/* The check of HDF5 files: those that were looked at. */
+/* The check of HDF5 files; remembers the files that were checked. */
 #define _POSIX_C_SOURCE 200809L
 #if defined(DB_HAVE_HDF5)
 #include "io/hdf5/hdf5_check.h"
@@ -60,8 +60,7 @@ static db_hdf5_parts *find_remembered(const char *path) {
     return NULL;
 }
 
-/* Opens the file, or the one that is open; *known 1: its first block and root were found sound
- * before. */
+/* Opens the file, or takes it if it is open; *known 1: its first block and root were found sound before. */
 static db_status open_file(db_context *context, const char *path, db_hdf5_parts **found,
                            int *known) {
     db_hdf5_parts *p = find_remembered(path);

@@ -26,7 +26,7 @@ static int add_block(db_hdf5_parts *p, blocks *b, uint64_t address, uint64_t siz
     return 1;
 }
 
-/* How messages of a header are stored. */
+/* How a header stores its messages. */
 typedef struct storage {
     int old;      /* version 1 */
     int creation; /* an order of creation is stored */
@@ -62,7 +62,7 @@ static int check_messages(db_hdf5_parts *p, const storage *s, db_hdf5_view *v) {
     return 1;
 }
 
-/* What the first block begins with; *v is what has the messages. */
+/* Reads the start of the first block; *v: the part with messages. */
 static int open_header(db_hdf5_parts *p, uint64_t address, storage *s, db_hdf5_view *v) {
     db_hdf5_view start = { .bytes = NULL };
     uint64_t size = 0, head = 16;
@@ -87,7 +87,7 @@ static int open_header(db_hdf5_parts *p, uint64_t address, storage *s, db_hdf5_v
     return db_hdf5_load(p, "an object header's messages", address + head, size, v);
 }
 
-/* Blocks behind the first; those of version 2 have a name in front and a checksum behind. */
+/* Opens a later block; in version 2 it starts with a signature and ends with a checksum. */
 static int open_block(db_hdf5_parts *p, const storage *s, size_t i, db_hdf5_view *v) {
     const uint64_t address = s->more->address[i], size = s->more->size[i];
     if (s->old) return db_hdf5_load(p, "a block of messages", address, size, v);
@@ -102,7 +102,7 @@ static int open_block(db_hdf5_parts *p, const storage *s, size_t i, db_hdf5_view
     return db_hdf5_unsound(p, address, "expected a block of messages, found something else");
 }
 
-/* Values of variable length are in heaps; of those that are looked at here there are few. */
+/* Checks the heaps with values of variable length; the data sets checked here have few. */
 static int check_values(db_hdf5_parts *p, const db_hdf5_facts *f) {
     enum { VARIABLE = 9, MOST_VALUES = 4096 };
     db_hdf5_view references = { .bytes = NULL };
@@ -201,7 +201,7 @@ static int check_new_start(db_hdf5_parts *p, db_hdf5_view *v) {
     return extension == DB_HDF5_NOWHERE || db_hdf5_check_header(p, extension, 0);
 }
 
-/* The signature stands at the start, or behind a block of the user of 512 bytes, 1024, 2048 ... */
+/* Finds the signature: at the start, or after a user block of 512 bytes, 1024, 2048 ... */
 static int find_start(db_hdf5_parts *p) {
     for (p->base = 0; p->base + 8 <= p->size; p->base = p->base ? 2 * p->base : 512) {
         db_hdf5_view v = { .bytes = NULL };

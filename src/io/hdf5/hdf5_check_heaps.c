@@ -1,5 +1,5 @@
-/* The check of HDF5 files: global heaps, which have no checksums, and what is in them: values
- * of variable length and the sources of virtual data sets. */
+/* The check of HDF5 files: global heaps, which have no checksums, and their contents: values of variable length
+ * and the sources of virtual data sets. */
 #if defined(DB_HAVE_HDF5)
 #include "io/hdf5/hdf5_parts.h"
 
@@ -133,7 +133,7 @@ static int check_listed(db_hdf5_view *v, unsigned width, unsigned rank) {
     return count > 0;
 }
 
-/* Numbers of regular boxes, of which the largest of a width means without end. */
+/* Checks a regular selection of boxes; the largest number of a width means "without end". */
 static int check_regular(db_hdf5_view *v, unsigned width, unsigned rank, int *endless) {
     const uint64_t ever = width < 8 ? ((uint64_t)1 << 8 * width) - 1 : UINT64_MAX;
     for (unsigned d = 0; d < rank; d++) {
@@ -193,7 +193,7 @@ typedef struct source_names {
     const char *name[2];
 } source_names;
 
-/* Version 1 (libhdf5 2.0) may name them by the number of an earlier source that has the same. */
+/* Reads the names of a source. Version 1 (libhdf5 2.0) may refer to those of an earlier source by its number. */
 static int take_names(db_hdf5_parts *p, db_hdf5_view *v, unsigned version, uint64_t number,
                       source_names *all) {
     enum { SHARED_FILE = 1, SHARED_DATA = 2, SAME_FILE = 4 };

@@ -51,7 +51,7 @@ int db_hdf5_check_name(db_hdf5_parts *p, const db_hdf5_view *heap, uint64_t offs
     return db_hdf5_unsound(p, heap->place, "a name that is not within its local heap");
 }
 
-/* Names of a group and where they lead. */
+/* Checks the names of a group and the objects that they lead to. */
 static int check_symbols(const tree *t, uint64_t address) {
     enum { SOFT_LINK = 2 };
     db_hdf5_parts *const p = t->parts;

@@ -14,7 +14,7 @@ typedef struct db_hdf5_filter {
     size_t values;
 } db_hdf5_filter;
 
-/* How the elements of a data set are stored. */
+/* The storage format of a data set's elements. */
 typedef struct db_hdf5_format {
     db_pixel_kind kind;
     size_t width; /* bytes of an element */
@@ -23,7 +23,7 @@ typedef struct db_hdf5_format {
     db_hdf5_filter filter[DB_HDF5_FILTERS];
 } db_hdf5_format;
 
-/* A part of a chunk, and where it goes. Elements are counted along the fast axis first. */
+/* A part of a chunk, and its place in the image. Elements are counted along the fast axis first. */
 typedef struct db_hdf5_piece {
     db_hdf5_format format;
     unsigned char *bytes; /* as stored; owned */
@@ -43,14 +43,14 @@ typedef struct db_hdf5_pieces {
 
 void db_hdf5_pieces_clear(db_hdf5_pieces *pieces);
 
-/* Gathers a rectangle: start and extent have `rank` numbers, of which the extents but for the
- * last two are 1; or a part of a list (rank 1). It goes to element `to` of an image with rows
- * of to_row elements. Between db_hdf5_enter and _leave. */
+/* Gathers the pieces of a rectangle, or of a part of a list (rank 1). start and extent have `rank` numbers; all
+ * extents but the last two are 1. The rectangle goes to element `to` of an image with rows of to_row elements.
+ * Call between db_hdf5_enter and _leave. */
 db_status db_hdf5_gather(const db_hdf5_object *data, int rank, const hsize_t *start,
                          const hsize_t *extent, size_t to, size_t to_row, db_hdf5_pieces *pieces);
 
-/* Is told of a run of elements in this machine's byte order, which go to element `to` and those
- * behind it; by several threads at once. */
+/* Takes `count` elements in this machine's byte order, for the image's elements from `to` on. Several threads call
+ * it at once. */
 typedef void db_hdf5_sink(void *user, const db_hdf5_format *format, const unsigned char *elements,
                           size_t count, size_t to);
 
@@ -58,18 +58,16 @@ typedef void db_hdf5_sink(void *user, const db_hdf5_format *format, const unsign
 db_status db_hdf5_unpack(db_context *context, const char *path, const db_hdf5_pieces *pieces,
                          db_hdf5_sink *sink, void *user);
 
-/* The same where only what bits say is asked for: the sink may get elements of a byte instead,
- * 1 for those whose lowest bit is set, 2 for those that have others, and does not get those
- * without. */
+/* As db_hdf5_unpack, if only the bits count: the sink may get elements of one byte, 1 if the lowest bit is set,
+ * else 2 if any bit is; it may not get elements without bits. */
 db_status db_hdf5_unpack_flags(db_context *context, const char *path, const db_hdf5_pieces *pieces,
                                db_hdf5_sink *sink, void *user);
 
-/* Is the filter one that db_hdf5_unpack undoes? */
+/* 1 if db_hdf5_unpack can undo the filter. */
 int db_hdf5_filter_is_known(const db_hdf5_filter *filter);
 
-/* Undoes all filters of a piece: its whole chunk, format.width * elements bytes. room is of the
- * same size; work: DB_BLOCK_WORK bytes. The result is in one of the two, to which *result
- * points. NULL or the reason why that fails. */
+/* Undoes all filters of a piece's whole chunk: format.width * elements bytes. room: of that size; work:
+ * DB_BLOCK_WORK bytes. *result points to the result, in chunk or room. Returns NULL, or the reason of a failure. */
 const char *db_hdf5_undo_filters(const db_hdf5_piece *piece, unsigned char *chunk,
                                  unsigned char *room, unsigned char *work, unsigned char **result);
 

@@ -23,7 +23,7 @@ typedef struct info {
 typedef struct own_file {
     H5FD_t common; /* first, for libhdf5 */
     int descriptor;
-    haddr_t end, written; /* of what is allocated, of what there is */
+    haddr_t end, written; /* the end of allocated and of written bytes */
     int *error;
 } own_file;
 
@@ -85,7 +85,7 @@ static haddr_t get_written(const H5FD_t *common, H5FD_mem_t type) {
     return ((const own_file *)common)->written;
 }
 
-/* What is not there reads as 0. */
+/* Reads bytes; those that were never written are 0. */
 static herr_t read_bytes(H5FD_t *common, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size,
                          void *buffer) {
     own_file *const file = (own_file *)common;
@@ -139,7 +139,7 @@ static herr_t set_length(H5FD_t *common, hid_t transfer, hbool_t closing) {
 static const H5FD_class_t driver = {
 #if defined(H5FD_CLASS_VERSION)
     .version = H5FD_CLASS_VERSION,
-    .value = (H5FD_class_value_t)511, /* of those that are for private use */
+    .value = (H5FD_class_value_t)511, /* a number for private use */
 #endif
     .name = "dualbragg",
     .maxaddr = ((haddr_t)1 << (8 * sizeof(off_t) - 1)) - 1,

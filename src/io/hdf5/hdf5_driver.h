@@ -1,5 +1,5 @@
-/* How libhdf5 puts bytes into files that we write. libhdf5 does not get over a write that fails (a full
- * disk): it may crash when the file is closed. So failures are kept from it and remembered here. */
+/* Writes libhdf5's bytes into our files. libhdf5 may crash at closing after a write that failed (a full disk). So
+ * this driver hides failures from it and remembers them. */
 #ifndef DB_IO_HDF5_DRIVER_H
 #define DB_IO_HDF5_DRIVER_H
 

@@ -1,7 +1,7 @@
 /* HDF5 files: objects by their paths, links, small numbers and texts. */
 #define _POSIX_C_SOURCE 200809L
 #if defined(DB_HAVE_HDF5)
-#define H5_USE_110_API /* whose H5Lget_info tells an object's address, in all versions of libhdf5 since */
+#define H5_USE_110_API /* its H5Lget_info tells an object's address, in all later versions of libhdf5, too */
 #include "io/hdf5/hdf5_file.h"
 
 #include "base/context_internal.h"
@@ -23,7 +23,7 @@ enum {
     LONGEST_TEXT = 4096 /* bytes of a fixed-size text */
 };
 
-/* Bytes of a chunk that holds numbers beside the pixels. */
+/* The largest chunk (bytes) that is read of small data sets, those other than pixels. */
 static const hsize_t LARGEST_SMALL_CHUNK = (hsize_t)64 << 20;
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -42,7 +42,7 @@ void db_hdf5_leave(const db_hdf5_guard *guard) {
     pthread_mutex_unlock(&one_at_a_time);
 }
 
-/* What libhdf5 said last, the innermost reason first. */
+/* libhdf5's innermost reason of its last error. */
 static herr_t first_reason(unsigned n, const H5E_error2_t *error, void *text) {
     if (n == 0 && error->desc) snprintf(text, 160, "%s", error->desc);
     return 0;
@@ -57,7 +57,7 @@ static db_status open_file(db_context *context, const char *path, hid_t *file) {
         return db_fail(context, DB_ERROR_FILE, "%s: expected a file, found none", path);
     DB_TRY(db_hdf5_check_file(context, path));
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_file_locking(access, 0, 1); /* files that are only read, on whatever file system */
+    H5Pset_file_locking(access, 0, 1); /* no locks: files are only read, on any file system */
     *file = H5Fopen(path, H5F_ACC_RDONLY, access);
     if (*file < 0) H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_reason, reason);
     H5Pclose(access); /* it forgets the reason */
@@ -100,7 +100,7 @@ static db_status fail_at(const walk *w, const char *name, const char *what, cons
                    strcmp(w->at->name, "/") == 0 ? "" : w->at->name, name, what, detail);
 }
 
-/* Goes on from another place along `path` and then what was left. */
+/* Continues at `path`, followed by the rest of the path. */
 static db_status turn(walk *w, const char *name, const char *path) {
     char whole[sizeof w->rest];
     if (++w->links > MOST_LINKS)
@@ -178,8 +178,7 @@ static void append_name(db_hdf5_object *at, const char *name) {
     snprintf(at->name + length, sizeof at->name - length, "%s%s", length > 1 ? "/" : "", name);
 }
 
-/* Sources that libhdf5 opens by itself with a virtual data set without end: whatever is there of
- * them is looked at before. */
+/* Checks a source that libhdf5 opens by itself with an unlimited virtual data set. */
 static db_status check_source(const db_hdf5_object *from, const char *file, const char *name) {
     db_hdf5_object root = { .id = -1 }, data;
     char *const whole = db_path_beside(from->file, file);
@@ -218,7 +217,7 @@ static db_status check_object(const db_hdf5_object *from, haddr_t address, const
     return status;
 }
 
-/* What is sound but newer than libhdf5, or of a kind that the check does not look at. */
+/* Fails for an object that passed the check, but is newer than libhdf5 or of a kind that the check does not cover. */
 static db_status fail_to_open(const walk *w, const char *name) {
     char reason[160] = "", what[320];
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_reason, reason);
@@ -375,7 +374,7 @@ int db_hdf5_is_in_file(const db_hdf5_object *data) {
     return good;
 }
 
-/* Is it in this file, and in chunks that are not larger than what they hold deserves? */
+/* 1 if the values are in this file, in chunks of a sensible size. */
 static int is_small_and_here(hid_t data) {
     const hid_t type = H5Dget_type(data), creation = H5Dget_create_plist(data);
     int good = 1;
@@ -391,7 +390,7 @@ static int is_small_and_here(hid_t data) {
     return good;
 }
 
-/* And of a kind that reads as numbers? */
+/* 1 if the values are such, and integers or floats. */
 static int is_small_and_real(hid_t data) {
     const hid_t type = H5Dget_type(data);
     const H5T_class_t kind = H5Tget_class(type);

@@ -14,7 +14,7 @@
 
 enum { DB_HDF5_PATH = 1024 };
 
-/* How libhdf5 was told to print its errors, to be restored: users may have it, too. */
+/* How libhdf5 prints errors, to be restored: the user may use libhdf5, too. */
 typedef struct db_hdf5_guard {
     H5E_auto2_t print;
     void *data;
@@ -35,28 +35,26 @@ typedef struct db_hdf5_object {
 db_status db_hdf5_open(db_context *context, const char *path, db_hdf5_object *root);
 void db_hdf5_close(db_hdf5_object *object);
 
-/* Opens what `path` leads to from a group, or from the file's root if it begins with a slash.
- * found->id is -1 (with DB_OK) where a name does not exist. Links that leave the folder of their
- * file, lead in circles or to a missing file are errors. found may be `from`'s neighbour, not from
- * itself. */
+/* Opens the object at `path` from a group, or from the file's root if path begins with a slash. found->id is -1
+ * (with DB_OK) if a name does not exist. It is an error if a link leaves its file's folder, leads in a circle or
+ * to a missing file. found must not be `from`. */
 db_status db_hdf5_find(const db_hdf5_object *from, const char *path, db_hdf5_object *found);
 
-/* The same; a missing name is an error. */
+/* As db_hdf5_find, but a missing name is an error. */
 db_status db_hdf5_need(const db_hdf5_object *from, const char *path, db_hdf5_object *found);
 
-/* What a path leads to in another file, named as links name them; "." is the object's own. An error
- * where it is missing. */
+/* Opens an object of another file, named as in links; ".": the object's own file. An error if it is missing. */
 db_status db_hdf5_find_beside(const db_hdf5_object *from, const char *file, const char *path,
                               db_hdf5_object *found);
 
-/* Names in a group; those that are too long for a path are left out. */
+/* Names in a group, without those too long for a path. */
 typedef struct db_hdf5_names {
     char **name; /* owned */
     size_t count, capacity;
 } db_hdf5_names;
 
-/* In alphabetical order or, where that is asked for and the file knows it, in that of their creation.
- * To be cleared in any case. */
+/* The names in alphabetical order, or in order of creation if by_creation is 1 and the file knows it. Clear names
+ * in any case. */
 db_status db_hdf5_names_of(const db_hdf5_object *group, int by_creation, db_hdf5_names *names);
 void db_hdf5_names_clear(db_hdf5_names *names);
 

@@ -1,4 +1,4 @@
-/* What filters of HDF5 files did to a whole chunk is undone. */
+/* Undoes the filters of an HDF5 file on a whole chunk. */
 #if defined(DB_HAVE_HDF5)
 #include "io/hdf5/bitshuffle.h"
 #include "io/hdf5/hdf5_chunks.h"
@@ -9,7 +9,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* As registered with the makers of HDF5. */
+/* Numbers registered with the HDF Group. */
 enum { FILTER_LZ4 = 32004, FILTER_BITSHUFFLE = 32008, FILTER_ZSTD = 32015, CHECKSUM = 4 };
 
 int db_hdf5_filter_is_known(const db_hdf5_filter *filter) {
@@ -52,8 +52,8 @@ static uint64_t big_endian(const unsigned char *p, int bytes) {
     return value;
 }
 
-/* Total, size of a block, and blocks with their sizes in front; those that did not become smaller
- * are as they were. */
+/* Undoes LZ4: a header with the total size and the size of a block, then blocks, each after its size. A block that
+ * did not shrink is stored as it is. */
 static const char *undo_lz4(const unsigned char *from, size_t size, size_t wanted,
                             unsigned char *to) {
     if (size < 12 || big_endian(from, 8) != wanted)
@@ -84,7 +84,7 @@ static void undo_shuffle(const unsigned char *from, size_t width, size_t count, 
         for (size_t i = 0; i < count; i++) to[i * width + byte] = from[byte * count + i];
 }
 
-/* size: of the bytes that the filter left; becomes that of those before it. */
+/* Undoes a filter. *size: bytes before; becomes the bytes after. */
 static const char *undo(const db_hdf5_piece *piece, const db_hdf5_filter *filter,
                         const unsigned char *from, size_t *size, unsigned char *work,
                         unsigned char *to) {

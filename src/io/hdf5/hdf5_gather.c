@@ -1,4 +1,4 @@
-/* Which chunks of which data sets have a rectangle of pixels, and their bytes as stored. */
+/* Finds the chunks that hold a rectangle of pixels, through virtual data sets, and reads their stored bytes. */
 #if defined(DB_HAVE_HDF5)
 #include "io/hdf5/hdf5_chunks.h"
 
@@ -14,7 +14,7 @@
 
 enum { DEEPEST_VIRTUAL = 4, MOST_PIECES = 1 << 20, MOST_ASKED = 4096 };
 
-/* Elements of a chunk; a chunk is unpacked as a whole where it is not bitshuffled. */
+/* Elements of a chunk: a chunk that is not bitshuffled is unpacked as a whole. */
 static const hsize_t LARGEST_CHUNK = (hsize_t)1 << 28;
 
 typedef struct gathering {
@@ -65,7 +65,7 @@ static db_status read_type(gathering *g) {
                 "expected integers of 1, 2, 4 or 8 bytes or floats, found another type");
 }
 
-/* *all_known 0: one of them is undone by libhdf5 only. */
+/* *all_known 0: only libhdf5 can undo one of the filters. */
 static db_status read_filters(gathering *g, hid_t creation, int *all_known) {
     const int count = H5Pget_nfilters(creation);
     *all_known = 1;
@@ -116,14 +116,14 @@ static db_status add_piece(const gathering *g, size_t size, db_hdf5_piece **piec
     return DB_OK;
 }
 
-/* Where the rectangle is in the image. */
+/* The place in the image of an element of the data set. */
 static size_t place_of(const gathering *g, const hsize_t at[DB_HDF5_RANK]) {
     const int r = g->rank;
     return g->to + (size_t)(at[r - 2] - g->start[r - 2]) * g->to_row +
            (size_t)(at[r - 1] - g->start[r - 1]);
 }
 
-/* Read by libhdf5 without change of type: what is not in chunks, or filtered in unknown ways. */
+/* Lets libhdf5 read the rectangle without change of type: for data sets without chunks or with unknown filters. */
 static db_status read_plain(const gathering *g) {
     const int r = g->rank;
     const hid_t space = H5Dget_space(g->data->id), type = H5Dget_type(g->data->id);
@@ -150,7 +150,7 @@ static db_status read_plain(const gathering *g) {
     return status;
 }
 
-/* One chunk, at `corner`, of which the rectangle has a part. */
+/* Adds the rectangle's part of the chunk at `corner`. */
 static db_status take_chunk(const gathering *g, const hsize_t *corner, const hsize_t *chunk,
                             hsize_t limit) {
     const int r = g->rank;
@@ -213,8 +213,8 @@ static db_status take_chunks(const gathering *g, hid_t creation) {
     return DB_OK;
 }
 
-/* A source of a virtual data set: what of it is asked for, as elements of the whole, and the number
- * of the first among those that the source fills. */
+/* A source of a virtual data set: the part of the whole that is asked for of it, and the number of that part's
+ * first element among all that the source fills. */
 typedef struct source {
     db_hdf5_selection whole;
     hsize_t low[DB_HDF5_RANK], length[DB_HDF5_RANK], ordinal[DB_HDF5_RANK];
@@ -252,8 +252,7 @@ static int asked_of(const gathering *g, hid_t space, int numbered, source *s, hs
     return part;
 }
 
-/* Does an axis of the source fill one of the whole? Where one goes on without end, the other may
- * have more, or less. */
+/* 1 if an axis of the source has as many elements as one of the whole, or is unlimited. */
 static int is_same_axis(const source *s, int d, const db_hdf5_selection *from, int k) {
     return s->total[d] == db_hdf5_selection_total(from, k) || from->unlimited == k;
 }
@@ -269,8 +268,8 @@ static int along_axis(const source *s, int d, const db_hdf5_selection *from, int
     return own->extent[k] == 1 || db_hdf5_selection_is_dense(from, k);
 }
 
-/* The rectangle within the source's own data set. Axes belong to each other from the last on; those
- * of extent 1 may be missing. 0: the two selections do not have the same shape; -1: nothing. */
+/* Translates the rectangle into the source's own data set. Axes are matched from the last one on; axes of extent 1
+ * may be missing. 0: the two selections differ in shape; -1: empty. */
 static int in_source(const gathering *g, const source *s, const db_hdf5_selection *from,
                      gathering *own) {
     int d = g->rank - 1, part = 1;
@@ -373,7 +372,8 @@ static int overlap(int rank, const source *a, const source *b) {
     return 1;
 }
 
-/* Of which others have been taken: pixels of two sources would depend on which comes last. */
+/* Adds a source's part of the rectangle; `taken` lists the sources before. Sources that overlap are refused: their
+ * pixels would depend on the order. */
 static db_status take_source(const gathering *g, hid_t creation, size_t number, source *taken,
                              size_t *count) {
     source *const s = &taken[*count];

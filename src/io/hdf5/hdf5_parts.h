@@ -1,6 +1,5 @@
-/* Parts of the check of HDF5 files (hdf5_check.h). All functions return 1 where what they look
- * at is sound, else 0 with a reason. Names of structures are those of the HDF5 File Format
- * Specification. */
+/* Parts of the check of HDF5 files (hdf5_check.h). All functions return 1 if what they check is sound, else 0 and
+ * set a reason. Structures have the names of the HDF5 File Format Specification. */
 #ifndef DB_IO_HDF5_PARTS_H
 #define DB_IO_HDF5_PARTS_H
 
@@ -41,7 +40,7 @@ struct db_hdf5_parts {
     uint64_t base; /* bytes of the user's in front; addresses count from there */
     uint64_t root;
     db_hdf5_ranks ranks;
-    uint64_t used; /* when, to forget the one that was used longest ago */
+    uint64_t used; /* time of last use: the oldest is forgotten first */
     /* Addresses that were looked at: a table with open places; 0 is none. */
     uint64_t *seen;
     size_t seen_count, seen_room;
@@ -87,17 +86,17 @@ int db_hdf5_is_new(db_hdf5_parts *parts, uint64_t address);
 /* The first block, and the root. */
 int db_hdf5_check_start(db_hdf5_parts *parts);
 
-/* Object headers; depth: of those that lead to one another. */
+/* Checks an object header; depth: of headers that lead to one another. */
 int db_hdf5_check_header(db_hdf5_parts *parts, uint64_t address, int depth);
 
-/* What the messages of a header say together. */
+/* What the messages of a header tell. */
 typedef struct db_hdf5_facts {
     int type_class;         /* -1: no data type */
     uint32_t type_size;     /* bytes */
     uint64_t elements;      /* of the data space */
     int rank;               /* -1: no data space */
     uint64_t address, size; /* of contiguous values; DB_HDF5_NOWHERE */
-    unsigned base_size;     /* of what a sequence of variable length has */
+    unsigned base_size;     /* bytes of an element of a variable-length sequence */
 } db_hdf5_facts;
 
 /* A message, by its type; flags are the message's. */
@@ -111,7 +110,7 @@ int db_hdf5_check_chunks(db_hdf5_parts *parts, uint64_t tree, unsigned dimension
 int db_hdf5_check_local_heap(db_hdf5_parts *parts, uint64_t address, db_hdf5_view *data);
 int db_hdf5_check_name(db_hdf5_parts *parts, const db_hdf5_view *heap, uint64_t offset);
 
-/* `count` sequences or texts of variable length, of which the view holds the references. */
+/* Checks `count` sequences or texts of variable length; the view holds references to them. */
 int db_hdf5_check_sequences(db_hdf5_parts *parts, db_hdf5_view references, uint64_t count,
                             unsigned element);
 /* Sources of a virtual data set. */

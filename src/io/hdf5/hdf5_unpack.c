@@ -13,7 +13,7 @@
 
 enum { BLOCKS_AT_A_TIME = 32, ROWS_BYTES = 1 << 18, ALIGNMENT = 64 };
 
-/* Some blocks of a piece, or some rows of one that is stored as it is, or a whole one (both 0). */
+/* Some blocks of a bitshuffled piece, some rows of an unfiltered one, or a whole piece (both 0). */
 typedef struct work_item {
     const db_hdf5_piece *piece;
     const db_bitshuffle *chunk;
@@ -147,7 +147,7 @@ static const char *do_whole(const unpacking *u, const db_hdf5_piece *p, unsigned
     return NULL;
 }
 
-/* Rounds up, so that what follows is aligned, too. */
+/* Rounds up to the alignment, so that the next buffer is aligned, too. */
 static size_t aligned_size(size_t size) { return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 static db_status run_unpacking(unpacking *u) {

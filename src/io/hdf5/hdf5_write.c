@@ -50,7 +50,7 @@ static herr_t first_reason(unsigned n, const H5E_error2_t *error, void *text) {
     return 0;
 }
 
-/* Keeps what libhdf5 says of the first failure; all that follow from it do not count. */
+/* Keeps libhdf5's reason of the first failure only. */
 static void fail_hdf5(db_hdf5_output *out) {
     if (out->failed) return;
     out->failed = 1;
@@ -155,7 +155,7 @@ static hid_t text_type(const char *text) {
     return type;
 }
 
-/* How data sets are created: without times. */
+/* Creation properties of data sets: without times. */
 static hid_t timeless(void) {
     const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_obj_track_times(creation, 0);
@@ -168,7 +168,7 @@ static void disagree(db_hdf5_output *out, const char *name) {
     snprintf(out->reason, sizeof out->reason, "%s differs from the new data", name);
 }
 
-/* Does a file that goes on have these numbers? */
+/* Fails unless the reopened file has the same numbers. */
 static void compare_data(db_hdf5_output *out, hid_t parent, const char *name, hid_t own,
                          hid_t space, const void *data) {
     const size_t size = (size_t)H5Sget_simple_extent_npoints(space) * H5Tget_size(own);

@@ -1,7 +1,6 @@
-/* HDF5 files that are written, under a temporary name until they are whole. Objects are put in one
- * after the other; the first failure is kept, those after it do nothing, and the end reports it. All
- * is called between db_hdf5_enter and db_hdf5_leave (hdf5_file.h). Files have no times, so that the
- * same input makes the same bytes. */
+/* Writes HDF5 files, under a temporary name until they are complete. The first failure is kept, later calls do
+ * nothing, and db_hdf5_finish reports it. Call all functions between db_hdf5_enter and db_hdf5_leave
+ * (hdf5_file.h). Files contain no times, so the same input makes the same bytes. */
 #ifndef DB_IO_HDF5_WRITE_H
 #define DB_IO_HDF5_WRITE_H
 
@@ -21,9 +20,8 @@ typedef struct db_hdf5_output {
 
 db_status db_hdf5_create(db_context *context, const char *path, db_hdf5_output *out);
 
-/* Goes on with a copy of a file that was written before, which takes its place at the end. Putting
- * what is there already opens it, groups and columns with their rows; a number that is another is a
- * failure. */
+/* Continues a file that was written before, on a copy that replaces it at the end. Putting an object that exists
+ * opens it, a group or a column with its rows; it is a failure if existing numbers differ. */
 db_status db_hdf5_reopen(db_context *context, const char *path, db_hdf5_output *out);
 
 /* Closes the file and gives it its name if nothing failed and status is DB_OK; else removes it. */
@@ -78,7 +76,7 @@ void db_hdf5_put_images(db_hdf5_output *out, hid_t parent, const char *name, db_
 void db_hdf5_append_image(db_hdf5_output *out, db_hdf5_column *images, const void *chunk,
                           size_t size);
 
-/* Whether the image that was appended last is this one. */
+/* 1 if this was the last image appended. */
 int db_hdf5_is_last_image(db_hdf5_output *out, const db_hdf5_column *images, const void *chunk,
                           size_t size);
 

@@ -1,4 +1,4 @@
-/* What builds without HDF5 say of files that need it. */
+/* The failure, in builds without HDF5, for files that need it. */
 #ifndef DB_IO_WITHOUT_HDF5_H
 #define DB_IO_WITHOUT_HDF5_H
 
