@@ -49,7 +49,7 @@ int db_kept_mask_apply(const db_mask_key *key, uint8_t *mask) {
     return 1;
 }
 
-/* The next pixel that is masked, most of which are passed over in words. */
+/* The next masked pixel; skips eight pixels at a time. */
 static size_t next_masked(const uint8_t *mask, size_t at, size_t count) {
     uint64_t word = 0;
     for (; at < count && at % 8; at++)
@@ -62,7 +62,7 @@ static size_t next_masked(const uint8_t *mask, size_t at, size_t count) {
     return at;
 }
 
-/* Their number; 0 and no runs where they are too many. */
+/* The number of runs of masked pixels; 0 and no runs if there are more than `room`. */
 static size_t find_runs(const uint8_t *mask, size_t count, run *runs, size_t room) {
     size_t found = 0;
     for (size_t at = next_masked(mask, 0, count); at < count; at = next_masked(mask, at, count)) {

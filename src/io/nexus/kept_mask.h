@@ -1,5 +1,5 @@
-/* The mask of a detector is the same for all images of a file: the one read last is kept, as
- * runs of masked pixels. Between db_hdf5_enter and _leave. */
+/* Keeps the mask read last, as runs of masked pixels: a detector's mask is the same for all images of a file. Call
+ * between db_hdf5_enter and _leave. */
 #ifndef DB_IO_KEPT_MASK_H
 #define DB_IO_KEPT_MASK_H
 
@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* Which mask it is, and of which state of its file. */
+/* Identifies a mask and the state of its file. */
 typedef struct db_mask_key {
     dev_t device;
     ino_t inode;
@@ -24,10 +24,10 @@ typedef struct db_mask_key {
  * at). */
 int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, int threshold, db_mask_key *key);
 
-/* Masks the pixels of an image, of which none is masked yet; 0: it is another mask that is kept. */
+/* Masks the pixels of an image without masked pixels. Returns 0 if another mask is kept. */
 int db_kept_mask_apply(const db_mask_key *key, uint8_t *mask);
 
-/* Keeps what is masked. Not if there is no memory, or it has more than a million runs. */
+/* Keeps a mask, unless memory is short or it has more than a million runs. */
 void db_kept_mask_set(const db_mask_key *key, const uint8_t *mask);
 
 #endif

@@ -11,18 +11,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Images at angles that differ by more are no continuous series: how far each turns is not known. */
+/* The largest step (degree) from image to image that counts as the turn of an image. Images further apart are no
+ * continuous series. */
 static const double WIDEST_STEP = 5;
 
-/* Neighbours of an image that are asked how far it turns, on each side. */
+/* Neighbours on each side from which the usual step is taken. */
 enum { NEIGHBOURS = 32 };
 
 /* Numbers of one data set (degree). */
 typedef struct values {
     hsize_t count;           /* 0: it is not there */
     double own, first, last; /* of the image (NAN: there is none), the first and last number */
-    double near[2 * NEIGHBOURS + 1]; /* some beside the image's, in their order */
-    int nears, at;                   /* how many, and which is the image's, or the last */
+    double near[2 * NEIGHBOURS + 1]; /* of the images around this one, in their order */
+    int nears, at;                   /* how many; the place of this image's, or of the last */
 } values;
 
 /* Into (-180, 180]. */
@@ -55,7 +56,8 @@ static int read_numbers(const db_hdf5_object *data, size_t frame, values *v) {
     return 1;
 }
 
-/* unit: name of that of AXIS, which the others share where they name none; filled by AXIS itself. */
+/* Reads the numbers at path + ending. unit: the name of AXIS's unit, which other data sets without a unit share;
+ * reading AXIS itself (no ending) sets it. */
 static db_status read_values(const db_hdf5_object *from, const char *path, const char *ending,
                              size_t frame, char unit[64], values *v) {
     char name[DB_HDF5_PATH + 32];
@@ -78,7 +80,7 @@ static db_status read_values(const db_hdf5_object *from, const char *path, const
     return status;
 }
 
-/* From image to image, as most of the neighbours have it; NAN: there is only one number. */
+/* The step at this image, or the median of the neighbours if it differs much; NAN: there is only one number. */
 static double step_of(const values *v, int *moves) {
     double steps[2 * NEIGHBOURS];
     const int count = v->nears - 1;
@@ -92,7 +94,7 @@ static double step_of(const values *v, int *moves) {
     return fabs(own - usual) <= 0.5 * fabs(usual) ? own : usual;
 }
 
-/* How far an image turns, by what says it outright; NAN: nothing does. Zeros stand for "not known". */
+/* The turn of an image that the file states; NAN: none. Zeros stand for "not known". */
 static db_status stated_width(const db_nexus_file *file, const db_hdf5_object *from,
                               const char *path, size_t frame, char unit[64], double *width) {
     static const char *const endings[] = { "_increment_set", "_increment", "_range_average" };
@@ -113,7 +115,7 @@ static db_status stated_width(const db_nexus_file *file, const db_hdf5_object *f
     return DB_OK;
 }
 
-/* From the image's start to its end; NAN: not both are there. */
+/* The turn from the image's start to its end; NAN: one of them is missing. */
 static db_status width_to_end(const db_nexus_file *file, const db_hdf5_object *from,
                               const char *path, size_t frame, const values *starts, double step,
                               char unit[64], double *width) {
@@ -132,7 +134,7 @@ static db_status width_to_end(const db_nexus_file *file, const db_hdf5_object *f
     return DB_OK;
 }
 
-/* Where the image begins: said outright, or that many widths behind what is. */
+/* The angle at the image's start: stated, or from another image's start and the width. */
 static double start_of(const values *v, size_t frame, double width) {
     const double behind = isfinite(width) ? width : 0;
     if (!isnan(v->own)) return v->own;

@@ -17,7 +17,7 @@ db_status db_nexus_fail_link(const db_nexus_link *l, const char *expected, const
                    l->at.name, expected, found);
 }
 
-/* A pixel's direction says nothing of where its module stands but for its offset. */
+/* 1 for a pixel's direction, of which only the offset places its module. */
 static int is_pixel_direction(const db_nexus_link *l) {
     const char *const name = strrchr(l->at.name, '/');
     return name && (strcmp(name, "/slow_pixel_direction") == 0 ||
@@ -51,7 +51,7 @@ db_status db_nexus_link_read(db_nexus_link *l) {
     return DB_OK;
 }
 
-/* Units are needed only of what is used. */
+/* Fails without a unit; call it only for values that are used. */
 static db_status check_units(const db_nexus_link *l) {
     char unit[64] = "";
     if (l->unit > 0) return DB_OK;
@@ -59,7 +59,7 @@ static db_status check_units(const db_nexus_link *l) {
     return db_nexus_fail_link(l, l->rotates ? "an angle's units" : "a length's units", unit);
 }
 
-/* Names in a chain begin at the root or in the group of what names them. */
+/* The group of an object, where relative names in its chain begin. */
 static db_status group_of(const db_hdf5_object *object, db_hdf5_object *group) {
     char path[DB_HDF5_PATH];
     snprintf(path, sizeof path, "%s", object->name);

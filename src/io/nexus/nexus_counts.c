@@ -21,7 +21,7 @@ void db_nexus_take_pixels(void *user, const db_hdf5_format *format, const unsign
         }                                                                                          \
     } while (0)
 
-/* Bit 0 of a mask says that there is no sensor; any other, that a pixel is not to be used. */
+/* Masks pixels: bit 0 of a mask means no sensor; any other bit a pixel that must not be used. */
 void db_nexus_take_mask(void *user, const db_hdf5_format *format, const unsigned char *elements,
                         size_t n, size_t to) {
     const db_nexus_sink *const s = user;
@@ -34,7 +34,7 @@ void db_nexus_take_mask(void *user, const db_hdf5_format *format, const unsigned
     }
 }
 
-/* Numbers that stand for "no count" in files of floats made from integers: -2^31, -2^15; 2^31-1, 2^32-1. */
+/* Limits for floats. Those made from integers mark "no count" by -2^31, -2^15, 2^31-1 or 2^32-1. */
 static void float_limits(const db_nexus_limits *limits, db_measured_image *image, db_counts *c) {
     static const double LOWEST_MARK = -32768, HIGHEST_COUNT = 2147483520; /* floats below 2^31 */
     const double least = limits->own ? -INFINITY : nextafter(LOWEST_MARK, 0),

@@ -6,7 +6,7 @@
 #include "io/images/counts.h"
 #include "io/images/image.h"
 
-/* What a file says of valid counts; NAN: nothing. */
+/* The valid counts that a file states; NAN: not stated. */
 typedef struct db_nexus_limits {
     double underload, saturation; /* valid ones are within */
     double bits;                  /* of a count */
@@ -17,12 +17,14 @@ typedef struct db_nexus_sink {
     float *value;
     uint8_t *mask;
     db_counts counts;
-    int settles; /* 1: whether negative numbers are counts or marks is told by all of them (db_settle_marks) */
+    /* 1: all numbers are needed to tell whether negative ones are counts or marks
+     * (db_settle_marks) */
+    int settles;
 } db_nexus_sink;
 
-/* Limits: those stated, and of the type. Where no limit is stated, the two largest unsigned numbers are marks
- * (no detector there, defective), as the lowest signed one is, and floats beyond what integers hold. Sets the
- * image's overload. */
+/* Sets the sink's limits, and the image's overload, from those stated and the type. Without stated limits the two
+ * largest unsigned numbers are marks (no detector, defective), so are the lowest signed number and floats beyond
+ * the range of integers. */
 void db_nexus_sink_init(const db_nexus_limits *limits, const db_hdf5_format *format,
                         db_measured_image *image, db_nexus_sink *sink);
 
@@ -32,7 +34,7 @@ void db_nexus_take_pixels(void *user, const db_hdf5_format *format, const unsign
 void db_nexus_take_mask(void *user, const db_hdf5_format *format, const unsigned char *elements,
                         size_t n, size_t to);
 
-/* Where no piece has pixels the image has a gap; before they are unpacked. */
+/* Marks pixels that no piece has as gaps. Call before unpacking. */
 void db_nexus_mark_gaps(const db_hdf5_pieces *pieces, db_measured_image *image);
 
 #endif

@@ -15,7 +15,7 @@ static int is_of_class(const db_hdf5_object *object, const char *class) {
            strcmp(text, class) == 0;
 }
 
-/* The group of that name, or else the first one of a class. */
+/* The group with this name, else the first one of the class. */
 static db_status find_group(const db_hdf5_object *parent, const char *name, const char *class,
                             db_hdf5_object *found) {
     db_hdf5_names names;
@@ -174,7 +174,7 @@ static db_status find_number(const db_nexus_file *file, long number, db_nexus_fr
     return status;
 }
 
-/* Numbers behind the last image are those of the next threshold. */
+/* Finds an image by a number beyond the last one: numbers continue with the images of the next threshold. */
 static db_status find_threshold(const db_nexus_file *file, hsize_t images, hsize_t number,
                                 db_nexus_frame *found) {
     hsize_t all;

@@ -1,4 +1,4 @@
-/* What the groups of a NeXus file say of the experiment of one image. */
+/* Reads the experiment of one image from the groups of a NeXus file. */
 #if defined(DB_HAVE_HDF5)
 #include "io/nexus/nexus_header.h"
 
@@ -33,7 +33,7 @@ static db_status refuse_spectrum(const db_hdf5_object *beam) {
     return DB_OK;
 }
 
-/* The wavelength, or else that of the photons' energy, which detectors of Dectris were set up for. */
+/* Reads the wavelength; without one it comes from the photon energy, for which Dectris detectors are set up. */
 static db_status read_wavelength(header *h) {
     const db_nexus_file *const f = h->file;
     double *const wavelength = &h->image->wavelength;
@@ -123,8 +123,7 @@ static db_status read_detector(header *h) {
     return read_counting(h);
 }
 
-/* From the frame of NeXus to this program's: beam, up, along the fast axis of detectors that face
- * the beam. */
+/* Turns a vector from the frame of NeXus into this program's: beam, up, fast axis of detectors that face the beam. */
 static void to_own_frame(double v[3]) {
     const double x = v[0];
     v[0] = v[2];
@@ -148,7 +147,7 @@ static int place_panels(header *h, db_nexus_panel *panel) {
     return 0;
 }
 
-/* What detectors of Dectris say without chains: a panel that faces the beam, at 2 theta. */
+/* The place of a Dectris detector without a chain: a panel that faces the beam, at 2 theta. */
 static db_status place_plainly(header *h) {
     static const db_length_range pixels = { 1e-3, 5 }, distances = { 10, 20e3 };
     const db_hdf5_object *const d = &h->file->detector;
@@ -191,7 +190,7 @@ static db_status read_scan(header *h) {
     return DB_OK;
 }
 
-/* Axes need not be told where they are those that are taken anyway. */
+/* Removes the axes if they are the default ones. */
 static void settle_axes(header *h) {
     db_image_geometry *const g = &h->geometry;
     h->faces_beam = db_image_geometry_faces_beam(g);

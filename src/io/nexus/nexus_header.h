@@ -1,4 +1,4 @@
-/* What the groups of a NeXus file say of the experiment of one image. Between db_hdf5_enter and _leave. */
+/* Reads the experiment of one image from the groups of a NeXus file. Call between db_hdf5_enter and _leave. */
 #ifndef DB_IO_NEXUS_HEADER_H
 #define DB_IO_NEXUS_HEADER_H
 
@@ -10,10 +10,10 @@ typedef struct db_nexus_header {
     const db_nexus_file *file;
     size_t number; /* of the image, from 0 */
     db_nexus_limits limits;
-    /* what images have room for is in the image, the rest here */
+    /* the image takes the values that it has members for, geometry the rest */
     db_measured_image *image;
     db_image_geometry geometry;
-    int faces_beam, usual_spindle; /* axes are those of the default convention */
+    int faces_beam, usual_spindle; /* 1: the detector, or the spindle, has the default axes */
     int by_chain;                  /* 1: the file places the detector by a chain */
 } db_nexus_header;
 

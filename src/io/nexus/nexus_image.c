@@ -1,4 +1,4 @@
-/* Images of HDF5 files: their pixels and masks, with what their groups say of the experiment. */
+/* Images of HDF5 files: their pixels, masks, and the values of their experiment. */
 #include "io/nexus/nexus.h"
 
 #include "base/context_internal.h"
@@ -66,8 +66,8 @@ static db_status gather_modules(const db_nexus_frame *f, db_hdf5_pieces *pieces)
     return DB_OK;
 }
 
-/* Where the image's is in a mask of any of the shapes that there are: slow x fast; for each threshold or
- * panel; for each image; all with axes of extent 1. *own 1: it is this image's alone. 0: none fits. */
+/* Finds the image in a mask of any known shape: slow x fast, with an axis for thresholds or panels and one for
+ * images, or axes of extent 1. *own 1: the mask belongs to this image only. Returns 0 if the shape does not fit. */
 static int place_mask(const db_nexus_frame *f, int rank, const hsize_t *extent, hsize_t start[4],
                       int *own) {
     const hsize_t panels = panels_of(f), arrays = (hsize_t)f->thresholds;
@@ -123,7 +123,7 @@ static db_status gather_mask(reading *r, const db_hdf5_object *mask, int keeps,
     return gather_panels(r, mask, rank, extent, start, pieces);
 }
 
-/* The detector's mask, and that of the threshold. */
+/* Gathers the detector's mask and the threshold's. */
 static db_status gather_masks(reading *r, size_t covered, db_hdf5_pieces *pieces) {
     const db_hdf5_object *const detector = &r->file.detector;
     const size_t count = (size_t)r->image->fast_pixels * (size_t)r->image->slow_pixels;
@@ -160,7 +160,7 @@ static db_status allocate_modules(reading *r) {
     return DB_OK;
 }
 
-/* Files are only counted through where there is a choice. */
+/* Gives the notice about thresholds; counts the images only if there are several. */
 static db_status tell_thresholds(const reading *r) {
     size_t images;
     if (r->frame.thresholds < 2) return DB_OK;
@@ -218,8 +218,8 @@ static db_status unpack_frame(reading *r, const db_hdf5_pieces *pixels,
     return DB_OK;
 }
 
-/* Images have no room for axes: numbers that do not hold without them are left out. A file with chains is a list of
- * its own, for which readers ask where that is so. */
+/* Fills the image's placement. An image has no axes: values that need them are left out. For those, readers take a
+ * file with chains as an experiment list. */
 static void tell_placement(reading *r) {
     const db_nexus_header *const h = &r->header;
     const db_image_geometry *const g = &h->geometry;

@@ -72,8 +72,8 @@ db_status db_nexus_labels_create(db_nexus_writer *writer, int with_spots,
     return status;
 }
 
-/* Columns a*, b*, c* as the crystal stands at the spindle's first angle, in the frame of NeXus; and
- * the rotation that brings a crystal of the standard frame there. */
+/* ub: columns a*, b*, c* at the spindle's first angle, in the frame of NeXus; orientation: the rotation of a
+ * crystal from its standard setting to there. */
 static void orient_label(const db_nexus_writer *w, const db_experiment *e, double ub[9],
                          double orientation[9]) {
     db_crystal standard = e->crystal;

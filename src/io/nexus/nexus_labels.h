@@ -1,5 +1,4 @@
-/* What is known of each simulated image, beside the images in an NXmx file: group /entry/shots
- * (docs/howto/training-sets.md). */
+/* The labels of simulated images in an NXmx file: group /entry/shots (docs/howto/training-sets.md). */
 #ifndef DB_IO_NEXUS_LABELS_H
 #define DB_IO_NEXUS_LABELS_H
 
@@ -23,7 +22,7 @@ typedef struct db_nexus_labels db_nexus_labels;
 /* Begins the labels of a file. with_spots: 1: labels have lists of spots. */
 db_status db_nexus_labels_create(db_nexus_writer *writer, int with_spots, db_nexus_labels **labels);
 
-/* Those of the image that was appended last. */
+/* Appends the labels of the last image. */
 db_status db_nexus_labels_append(db_nexus_labels *labels, const db_experiment *experiment,
                                  const db_shot_label *label);
 

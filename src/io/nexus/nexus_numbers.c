@@ -108,7 +108,7 @@ static int is_pixel(const char *unit) {
     return 0;
 }
 
-/* Both 0 is what writers have that do not know. */
+/* Some writers state 0, 0 for an unknown centre. */
 db_status db_nexus_beam_centre(const db_hdf5_object *from, const double pixel_size[2],
                                double centre[2]) {
     static const char *const names[2] = { "beam_center_x", "beam_center_y" };

@@ -1,11 +1,11 @@
-/* Numbers of a NeXus file in the units of this program. Zeros stand for "not known" there, and numbers that
- * make no sense are told of and not used. Between db_hdf5_enter and _leave. */
+/* Numbers of a NeXus file in the units of this program. Zero means "not known"; absurd numbers get a notice and
+ * are not used. Call between db_hdf5_enter and _leave. */
 #ifndef DB_IO_NEXUS_NUMBERS_H
 #define DB_IO_NEXUS_NUMBERS_H
 
 #include "io/hdf5/hdf5_file.h"
 
-/* What a length is, to see in which unit it is where none is stated (mm). */
+/* The plausible range of a length (mm), to guess a missing unit. */
 typedef struct db_length_range {
     double least, most;
 } db_length_range;
@@ -15,14 +15,14 @@ typedef struct db_length_range {
 db_status db_nexus_length(const db_hdf5_object *from, const char *path, db_length_range usual,
                           double *length);
 
-/* A number > 0, finite; *value stays where there is none. */
+/* A finite number > 0; without one *value is unchanged. */
 db_status db_nexus_positive(const db_hdf5_object *from, const char *path, double *value);
 
 /* A time (s); NAN: not known. */
 db_status db_nexus_time(const db_hdf5_object *from, const char *path, double *time);
 
-/* Wavelength (A) of a number in a unit of length or energy, without units in those named; NAN: not
- * known. index: of the image, where there is a number for each. */
+/* Wavelength (A) from a length or an energy; `units`: those of a number without units; NAN: not known. index: of
+ * the image, if there is a number for each. */
 db_status db_nexus_wavelength(const db_hdf5_object *from, const char *path, const char *units,
                               size_t index, double *wavelength);
 

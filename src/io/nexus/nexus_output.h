@@ -1,4 +1,4 @@
-/* An NXmx file that is being written, for those who add to it. */
+/* The internals of an NXmx file that is being written. */
 #ifndef DB_IO_NEXUS_OUTPUT_H
 #define DB_IO_NEXUS_OUTPUT_H
 

@@ -1,4 +1,4 @@
-/* Which axis turns the sample during an image. */
+/* Finds the axis that turns the sample during an image. */
 #if defined(DB_HAVE_HDF5)
 #include "io/nexus/nexus_scan.h"
 
@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One of the sample's circles. */
+/* A circle of the sample's goniometer. */
 typedef struct circle {
     char name[64];
     double vector[3];
     db_nexus_axis over;
 } circle;
 
-/* From the crystal outwards. */
+/* The circles, from the crystal outwards. */
 typedef struct goniometer {
     circle circle[DB_NEXUS_LONGEST_CHAIN];
     int count;
@@ -139,8 +139,8 @@ static db_status read_named(const db_nexus_file *file, const char *group, size_t
     return DB_OK;
 }
 
-/* Detectors of Dectris name angles; where axes point is said at best beside. Omega is taken along the fast
- * axis, which is -x in the frame of NeXus. */
+/* The scan of a Dectris file, which has named angles, at best with axes beside them. Omega turns about the fast
+ * axis, -x in the frame of NeXus. */
 static db_status scan_of_dectris(const db_nexus_file *file, size_t frame, db_nexus_scan *scan,
                                  int *found) {
     static const double along_fast[3] = { -1, 0, 0 };

@@ -1,16 +1,15 @@
-/* Which axis turns the sample during an image. Between db_hdf5_enter and _leave. */
+/* Finds the axis that turns the sample during an image. Call between db_hdf5_enter and _leave. */
 #ifndef DB_IO_NEXUS_SCAN_H
 #define DB_IO_NEXUS_SCAN_H
 
 #include "io/nexus/nexus_axis.h"
 
-/* Of all circles of a goniometer the one that moves over the image, else one that moves between images,
- * else the outermost. */
+/* The circle that turns during the image, else one that moves between images, else the outermost. */
 typedef struct db_nexus_scan {
     char name[64];      /* "omega" */
     double axis[3];     /* unit vector, as the circles outside of it leave it; frame of NeXus */
     db_nexus_axis over; /* its angles */
-    int vague;          /* 1: the file does not say where that axis points */
+    int vague;          /* 1: the file does not state the direction of the axis */
     /* rotations by the circles inside and outside of it (row-major, frame of NeXus) */
     double fixed[9], setting[9];
 } db_nexus_scan;

@@ -34,8 +34,8 @@ int db_names_hdf5(const char *path) {
 
 static const char *const metre = "m";
 
-/* Rows: the axes of NeXus, z along the beam, y up where the spindle is level; those of dxtbx' frame
- * (db_dials_frame) are -x, y, -z. */
+/* The axes of NeXus as rows: z along the beam, y up for a horizontal spindle. Those of dxtbx (db_dials_frame) are
+ * -x, y, -z. */
 static void nexus_frame(const double beam[3], const db_experiment *experiment, double frame[3][3]) {
     double dials[3][3];
     db_dials_frame(experiment, dials);
@@ -105,8 +105,8 @@ static void place_detector(const db_nexus_writer *w, const db_experiment *e, siz
     db_normalize(panel->slow);
 }
 
-/* How far along the beam the plane of a panel is (mm); 0: the beam does not meet it in front of the sample.
- * *close: how far it is from the sample. */
+/* The distance along the beam to a panel's plane (mm); 0: the beam does not meet it downstream of the sample.
+ * *close: the plane's distance from the sample. */
 static double distance_of(const placed_panel *panel, double *close) {
     double normal[3];
     db_cross(panel->fast, panel->slow, normal);
@@ -137,7 +137,7 @@ static void put_module(db_nexus_writer *w, hid_t detector, const db_experiment *
     put_translation(out, module, "slow_pixel_direction", 1e-3 * p->pixel_size[1], panel.slow, path);
 }
 
-/* Where they stand: the distance along the beam, and each from there. */
+/* Writes the places of modules: the distance along the beam, and each module from there. */
 static void put_modules(db_nexus_writer *w, hid_t detector, const db_experiment *e) {
     static const double along_beam[3] = { 0, 0, 1 };
     db_hdf5_output *const out = &w->out;
@@ -165,7 +165,7 @@ static void put_modules(db_nexus_writer *w, hid_t detector, const db_experiment 
     }
 }
 
-/* Bit 0: no detector there, of NXmx. Returns how many. */
+/* Sets bit 0 of NXmx (no detector) for pixels that do not count. Returns how many. */
 static size_t fill_mask(const db_nexus_writer *w, const db_nexus_format *format, uint32_t *bits) {
     const db_region *const r = format->region;
     const size_t width = (size_t)w->shape[1], count = (size_t)w->shape[0] * width;

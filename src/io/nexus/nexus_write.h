@@ -1,5 +1,4 @@
-/* Images and what is known of their experiments, written as NeXus files of the application definition
- * NXmx. */
+/* Writes images with their experiments as NeXus files of the application definition NXmx. */
 #ifndef DB_IO_NEXUS_WRITE_H
 #define DB_IO_NEXUS_WRITE_H
 
@@ -23,7 +22,7 @@ typedef struct db_nexus_format {
 
 typedef struct db_nexus_writer db_nexus_writer;
 
-/* Does a name end as those of HDF5 files do: .h5, .hdf5, .nxs? */
+/* 1 for a name that ends in .h5, .hdf5 or .nxs. */
 int db_names_hdf5(const char *path);
 
 /* Begins a file for images of an experiment: of all panels, which are of one width, one below the
@@ -31,8 +30,8 @@ int db_names_hdf5(const char *path);
 db_status db_nexus_create(db_context *context, const char *path, const db_experiment *experiment,
                           const db_nexus_format *format, db_nexus_writer **writer);
 
-/* Goes on with a file that was begun like this, for the same experiment and format; it stays as it is
- * until db_nexus_finish. */
+/* Continues a file begun by db_nexus_create for the same experiment and format; the file is unchanged until
+ * db_nexus_finish. */
 db_status db_nexus_resume(db_context *context, const char *path, const db_experiment *experiment,
                           const db_nexus_format *format, db_nexus_writer **writer);
 
@@ -55,7 +54,7 @@ db_status db_nexus_append(db_nexus_writer *writer, const db_experiment *experime
  * the failure. *writer may be NULL. */
 db_status db_nexus_finish(db_nexus_writer **writer, db_status status);
 
-/* All of it for one image. */
+/* Writes a file with one image. */
 db_status db_nexus_write(db_context *context, const char *path, const db_experiment *experiment,
                          const db_nexus_format *format, const void *pixels);
 
