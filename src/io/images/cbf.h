@@ -47,8 +47,8 @@ static inline int64_t db_byte_offset_difference(const unsigned char *p, int byte
 
 /* Takes the next element into value, in wrapping arithmetic; 0 at the end of the data. */
 static inline int db_byte_offset_next(db_byte_offset *stream) {
-    /* A difference is stored in the first of 1, 2, 4, 8 bytes that can hold it; the most negative
-     * number of a width says that a wider one follows. */
+    /* A difference uses the first of 1, 2, 4, 8 bytes that can hold it; the most negative number of a width means
+     * that a wider one follows. */
     for (int bytes = 1; bytes <= 8; bytes *= 2) {
         if (stream->end - stream->next < bytes) return 0;
         const int64_t difference = db_byte_offset_difference(stream->next, bytes);
@@ -61,21 +61,19 @@ static inline int db_byte_offset_next(db_byte_offset *stream) {
     return 0;
 }
 
-/* How each pixel is predicted: by the one before it, or by the mean of its earlier neighbours. */
+/* How a pixel is predicted: by the one before it, or by the mean of its earlier neighbours. */
 enum { DB_PACKED_FLAT = 1, DB_PACKED_UNCORRELATED_SECTIONS = 2, DB_PACKED_VERSION_2 = 4 };
 
-/* Unpacks fast x slow x sections 32-bit elements (as two's complement; the sum of an unsigned one
- * is the same bits) from size bytes. Returns the number of elements found: fewer where the data
- * end before, or where the packed data say that there are others. */
+/* Unpacks fast x slow x sections 32-bit elements (two's complement; unsigned ones have the same bits) from size
+ * bytes. Returns the number of elements found: fewer if the data end early, or state another number. */
 size_t db_cbf_unpack(const unsigned char *bytes, size_t size, size_t fast, size_t slow,
                      size_t sections, int flags, int32_t *element);
 
 /* Recognition by content. */
 int db_is_cbf(const db_file_content *content);
 
-/* Fill an image that was prepared by db_image_init; on failure the caller clears it. path is for
- * messages. The second is for files without a miniCBF header, whose arrays of pixels come with
- * tables that say what they are. */
+/* Fill an image prepared by db_image_init; on failure the caller clears it. path is for messages.
+ * db_cbf_full_decode reads files without a miniCBF header, whose tables describe the arrays of pixels. */
 db_status db_cbf_decode(db_context *context, const char *path, const db_file_content *content,
                         db_measured_image *image);
 db_status db_cbf_full_decode(db_context *context, const char *path, const db_file_content *content,
@@ -85,30 +83,30 @@ db_status db_cbf_full_decode(db_context *context, const char *path, const db_fil
 db_status db_cbf_has_axes(db_context *context, const char *path, const db_file_content *content,
                           int *has);
 
-/* What the tables of axes say (io/images/imgcif.h), as far as an image has room for it: distance, beam
- * centre and scan where the panel faces the beam and the spindle is along its fast axis. geometry gets all
- * of one panel's place. Without such tables: wavelength, polarization and pixel size. */
+/* Fills what an image can hold from the tables of axes (io/images/imgcif.h): distance, beam centre and scan, if
+ * the panel faces the beam and the spindle is along its fast axis. geometry gets the full place of a single panel.
+ * Without tables: wavelength, polarization and pixel size. */
 db_status db_cbf_tell_axes(db_context *context, const char *path, const db_file_content *content,
                            db_image_geometry *geometry, db_measured_image *image);
 
-/* The same for set-ups, of one panel; what tables do not say the lines "# Key value" do. frame is 0. */
+/* The geometry of a single panel, for set-ups: from the tables, else from the lines "# Key value". frame is 0. */
 db_status db_cbf_geometry(db_context *context, const char *path, long frame,
                           db_image_geometry *geometry);
 
-/* Detector, beam and goniometer of a file whose tables place them; as db_read_expt. */
+/* Reads detector, beam and goniometer of a file whose tables place them; as db_read_expt. */
 db_status db_cbf_experiment(db_context *context, const char *path,
                             const db_expt_selection *selection, db_experiment *experiment,
                             db_expt_content *content);
 
-/* The circles of its goniometer that stand still. found 0: the file has no tables of axes. */
+/* The circles of the file's goniometer that stand still. found 0: the file has no tables of axes. */
 db_status db_cbf_circles(db_context *context, const char *path, db_circles *circles, int *found);
 
-/* Where the lines "# Key value" of a header begin: behind _array_data.header_contents, else at the first
- * key that is known; NULL: there are none. The text ends with a zero. */
+/* The start of a header's lines "# Key value": after _array_data.header_contents, else at the first known key;
+ * NULL: there are none. The text ends with a zero. */
 const char *db_cbf_mini_header_find(const char *text);
 
-/* What these lines say of the experiment; TIFF images of Pilatus detectors have them, too. placed: 1 leaves
- * detector and scan out, which other tables place. */
+/* Reads the experiment from these lines, which TIFF images of Pilatus detectors have, too. placed 1: skips
+ * detector and scan, which the tables give. */
 db_status db_cbf_mini_header_read(db_context *context, const char *path, const char *text,
                                   int placed, db_measured_image *image);
 

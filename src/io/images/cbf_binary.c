@@ -1,4 +1,4 @@
-/* The binary section of CBF files: what its header says, and its checksum. */
+/* The binary section of CBF files: its header and its checksum. */
 #include "base/context_internal.h"
 #include "io/images/cbf.h"
 #include "base/md5.h"
@@ -28,7 +28,7 @@ static const char *find_bytes(const char *start, const char *end, const char *pa
     return NULL;
 }
 
-/* Copies what follows "name:" or "name=" at the start of a line, up to its end. */
+/* Copies the rest of a line that starts with "name:" or "name=". */
 static int mime_text(const mime_header *header, const char *name, char *value, size_t size) {
     const size_t name_length = strlen(name);
     value[0] = '\0';
@@ -49,7 +49,7 @@ static int mime_text(const mime_header *header, const char *name, char *value, s
     return 0;
 }
 
-/* *value stays what it is where the header has no such line and it is not 0. */
+/* *value stays if it is not 0 and the header has no such line. */
 static db_status mime_integer(const mime_header *header, const char *name, double largest,
                               long long *value) {
     char text[64];
@@ -86,7 +86,7 @@ static db_status read_element_type(const mime_header *header, db_cbf_binary *bin
                    header->path, text);
 }
 
-/* Flags of the packing stand behind its name, on the same line or the next. */
+/* The packing's flags, which follow its name on the same line or the next. */
 static int packed_flags(const mime_header *header, const char *conversions) {
     const char *const end = header->end;
     int flags = strstr(conversions, "x-CBF_PACKED_V2") ? DB_PACKED_VERSION_2 : 0;
@@ -157,7 +157,7 @@ static db_status read_header(const mime_header *header, db_cbf_binary *binary, l
     return check_size(header, binary, elements, *size);
 }
 
-/* Without the checksum a wrong difference would shift all later pixels, and nobody would notice. */
+/* Checks the checksum: a wrong difference would shift all later pixels unnoticed. */
 static db_status check_digest(const mime_header *header, const db_cbf_binary *binary) {
     char stated[64], found[DB_MD5_TEXT_SIZE];
     if (!mime_text(header, "Content-MD5", stated, sizeof stated)) return DB_OK;

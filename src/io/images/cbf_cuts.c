@@ -27,7 +27,7 @@ static db_status read_tables(decoding *d) {
     return DB_OK;
 }
 
-/* The array that a binary section holds; of length 0 if no table says. */
+/* The array in a binary section; length 0: no table names it. */
 db_word db_cbf_array_of(const db_cbf_arrays *d, long long binary_id) {
     const db_cif_table *const tables[] = { &d->data_frame, &d->intensities };
     for (int t = 0; t < 2; t++) {
@@ -143,7 +143,7 @@ static db_status check_cuts(const decoding *d, size_t first) {
     return DB_OK;
 }
 
-/* Binary sections in the file; makes the list of panels, which is then the image's. */
+/* Reads the binary sections of the file, and makes the image's list of panels. */
 static db_status survey(decoding *d) {
     const char *from = d->text_end;
     for (d->arrays = 0;; d->arrays++) {

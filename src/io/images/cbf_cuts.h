@@ -28,10 +28,10 @@ db_status db_cbf_arrays_open(db_context *context, const char *path, const db_fil
                              db_cbf_arrays *arrays);
 void db_cbf_arrays_clear(db_cbf_arrays *arrays);
 
-/* The array that a binary section holds; of length 0 if no table says. */
+/* The array in a binary section; length 0: no table names it. */
 db_word db_cbf_array_of(const db_cbf_arrays *arrays, long long binary_id);
 
-/* Where the text in front of the first binary section ends. */
+/* The end of the text before the first binary section. */
 const char *db_cbf_text_end(const db_file_content *content, const db_cbf_binary *first);
 
 #endif

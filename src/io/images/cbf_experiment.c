@@ -1,4 +1,4 @@
-/* Experiments of CBF files whose tables of axes place detector and goniometer. */
+/* Experiments of CBF files whose tables place detector and goniometer. */
 #include "io/images/cbf.h"
 
 #include "base/context_internal.h"
@@ -53,13 +53,13 @@ db_status db_cbf_has_axes(db_context *context, const char *path, const db_file_c
     return status;
 }
 
-/* The spindle, as it stands in the laboratory. */
+/* The spindle in the laboratory. */
 static void spindle_of(const db_imgcif_scan *scan, double axis[3]) {
     db_apply(scan->setting, scan->axis, axis);
     db_normalize(axis);
 }
 
-/* How the only panel stands, in the frame of images. */
+/* The place of the only panel, in the frame of images. */
 static db_status place_detector(const placed_file *f, db_image_geometry *g, double pixel_size[2]) {
     db_frame panel;
     double origin[3], spindle[3], beam[3];
@@ -84,7 +84,7 @@ static db_status place_detector(const placed_file *f, db_image_geometry *g, doub
     return DB_OK;
 }
 
-/* Wavelength, and the steps of the first two axes along which pixels stand. */
+/* Reads the wavelength, the polarization and the pixel sizes: the steps of the first two axes. */
 static void tell_plain(const placed_file *f, db_measured_image *image) {
     const db_cif_table *const steps = &f->tables.list_axis;
     const int increment = db_cif_column(steps, "displacement_increment");
@@ -110,7 +110,7 @@ static void tell_placement(const db_image_geometry *g, db_measured_image *image)
         image->beam_centre[i] = faces_beam ? g->beam_centre[i] / image->pixel_size[i] : NAN;
 }
 
-/* g: what set-ups want to know; of several panels nothing. */
+/* g: the geometry for set-ups; unchanged if there are several panels. */
 static db_status read_axes(placed_file *f, const db_file_content *content, db_image_geometry *g,
                            db_measured_image *image) {
     DB_TRY(open_tables(f, content));
@@ -185,7 +185,7 @@ static db_status make_experiment(const placed_file *f, const db_measured_image *
     return hang_detector(f, experiment, content);
 }
 
-/* What the lines of the header say beside the tables. */
+/* Reads the header's lines "# Key value". */
 static db_status read_lines(placed_file *f, const db_file_content *content, int placed,
                             db_measured_image *image) {
     const char *const lines = db_cbf_mini_header_find(content->bytes);
@@ -223,7 +223,7 @@ static int opens_image(db_context *context, const char *path, const char *image,
     return 0;
 }
 
-/* The scan is that of the image meant, which may be another file than the one that places the detector. */
+/* Opens the selected image, which has the scan; it may be another file than the one that places the detector. */
 static db_status open_image(db_context *context, const char *path,
                             const db_expt_selection *selection, db_file_content *file,
                             db_expt_content *content) {

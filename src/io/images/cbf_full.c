@@ -40,7 +40,7 @@ static db_status allocate_array(const decoding *d) {
     return DB_OK;
 }
 
-/* All elements of a binary section; those beyond 32 bits are refused. To be freed. */
+/* All elements of a binary section, to be freed; fails if one needs more than 32 bits. */
 static db_status unpack_array(const decoding *d, const db_cbf_binary *binary, int32_t **element) {
     const size_t count = (size_t)(binary->fast_pixels * binary->slow_pixels * binary->sections);
     const unsigned char *const bytes = (const unsigned char *)binary->bytes;
@@ -63,7 +63,7 @@ static db_status unpack_array(const decoding *d, const db_cbf_binary *binary, in
                    count, binary->id, found);
 }
 
-/* undefined_value and overload of an array; -INFINITY, INFINITY where the table does not say. */
+/* undefined_value and overload of an array; -INFINITY, INFINITY if the table has none. */
 static void limits_of(const decoding *d, db_word array, double limit[2], double *gain) {
     const db_cif_table *const t = &d->of.intensities;
     const int id = db_cif_column(t, "array_id");

@@ -1,8 +1,7 @@
-/* What the lines "# Key value unit" of miniCBF headers say, as Pilatus and Eiger detectors write them.
- *
- * Beam_xy counts from the outer corner of the first pixel. Polarization is the fraction p of
- * horizontally polarized light if it lies between 0.5 and 1; the Kahn factor is 2 p - 1. Units stand
- * behind the numbers, or behind the last of them; 0 means "not known" where nothing can be 0. */
+/* Lines "# Key value unit" of miniCBF headers, as Pilatus and Eiger detectors write them. Beam_xy counts from the
+ * outer corner of the first pixel. Polarization is the fraction p of horizontally polarized light if it is between
+ * 0.5 and 1; the Kahn factor is 2 p - 1. Units follow each number, or the last one; 0 means "not known" if a value
+ * cannot be 0. */
 #include "io/images/cbf.h"
 
 #include "base/context_internal.h"
@@ -24,7 +23,7 @@ typedef struct mini_header {
 
 typedef enum quantity { PLAIN, LENGTH, WAVELENGTH, ANGLE, TIME, COUNTS, PIXELS } quantity;
 
-/* usual: the unit where none is said. */
+/* usual: the unit of a value without one. */
 static const struct {
     const char *name, *usual;
 } quantities[] = {
@@ -82,7 +81,7 @@ static int is_one_of(db_word word, const char *const *names) {
     return 0;
 }
 
-/* The key of a line "# Key ...": of length 0 where it has none. *rest: behind key, ':' and '='. */
+/* The key of a line "# Key ..."; length 0: it has none. *rest: the text after key, ':' and '='. */
 static db_word key_of(const char *line, const char **rest) {
     if (*line != '#') return (db_word){ line, 0 };
     const char *const name = line + 1 + strspn(line + 1, " \t");
@@ -98,8 +97,7 @@ static const char *next_line(const char *line) {
 
 static int is_end(const char *line) { return !*line || strncmp(line, "--CIF-BINARY", 12) == 0; }
 
-/* What follows a key on its line; 0 if there is no such line before the pixels, or nothing behind
- * it. */
+/* Copies the text after a key on its line; 0 if no such line comes before the pixels, or no text follows. */
 static int find_entry(const mini_header *header, const char *key, char *value, size_t size) {
     value[0] = '\0';
     for (const char *line = header->text; !is_end(line); line = next_line(line)) {
@@ -113,7 +111,7 @@ static int find_entry(const mini_header *header, const char *key, char *value, s
     return 0;
 }
 
-/* A number at the start of a word, such as 172um; what is left of the word is its unit. */
+/* Splits a word such as 172um into a number and its unit. */
 static int split_number(db_word word, double *number, db_word *unit) {
     for (size_t length = word.length; length > 0; length--)
         if (db_word_number((db_word){ word.start, length }, number)) {
@@ -123,8 +121,8 @@ static int split_number(db_word word, double *number, db_word *unit) {
     return 0;
 }
 
-/* Numbers of a value, and the unit of each: the word behind it, else that of the next one. Returns how
- * many there are of those wanted. */
+/* Reads up to `count` numbers and the unit of each: the word after it, else the next number's. Returns how many
+ * were found. */
 static int split_header(const char *text, int count, double *number, db_word *unit) {
     static const char *const separators[] = { "x", NULL };
     const char *cursor = text;
@@ -179,8 +177,8 @@ static int are_zero(const double *number, int count) {
     return zero;
 }
 
-/* Numbers of an entry in the image's own units (mm, A, degree, s, counts, pixels); *value stays where
- * the entry is missing, or says that it is not known. */
+/* Reads an entry in the image's own units (mm, A, degree, s, counts, pixels); *value stays if the entry is missing
+ * or unknown. */
 static db_status read_entry(const mini_header *header, const entry *e, const double *pixel_size,
                             double *value) {
     char text[128];
@@ -211,7 +209,7 @@ static db_status read_entry(const mini_header *header, const entry *e, const dou
     return DB_OK;
 }
 
-/* The text of a line, where it speaks of a sensor's thickness. */
+/* Copies a line; 1 if it gives a sensor's thickness. */
 static int is_sensor(const char *line, char text[128]) {
     const size_t length = strcspn(line, "\r\n");
     snprintf(text, 128, "%.*s", (int)(length < 127 ? length : 127), line);
@@ -262,7 +260,7 @@ static db_status read_wavelength(const mini_header *header, double *wavelength) 
     return DB_OK;
 }
 
-/* The circles of a goniometer. Where their axes point, the header does not say. */
+/* The goniometer's circles. The header does not contain the directions of their axes. */
 static const char *const circles[] = { "Omega", "Phi", "Chi", "Kappa", "Alpha" };
 enum { OMEGA, PHI, TILTS, CIRCLES = sizeof circles / sizeof *circles };
 
@@ -271,8 +269,8 @@ static int names(const char *text, const char *name) {
     return *text != '\0';
 }
 
-/* Which circle turns: that of Oscillation_axis; where that is none of them, the one with an increment, or
- * omega. *sense: -1 against the usual one. *known: 0 for an axis of which nothing is known. */
+/* The circle that turns: the one in Oscillation_axis, else the one with an increment, else omega. *sense: -1 if it
+ * turns the other way. *known: 0 if the direction of the axis is unknown. */
 static int turning_circle(const char *axis, const double increment[CIRCLES], int *sense,
                           int *known) {
     int turning = OMEGA;
@@ -287,7 +285,7 @@ static int turning_circle(const char *axis, const double increment[CIRCLES], int
     return turning;
 }
 
-/* Circles that stand between crystal and spindle, or under it. */
+/* A notice of the other circles that are not at 0. */
 static void name_circles(const mini_header *header, const double angle[CIRCLES], int turning) {
     char standing[120] = "";
     for (int c = 0; c < CIRCLES; c++) {
@@ -303,7 +301,7 @@ static void name_circles(const mini_header *header, const double angle[CIRCLES],
                   header->path, standing);
 }
 
-/* Texts that hold no angle, such as (nil), say nothing. */
+/* The angle of a circle; NAN for texts such as (nil). */
 static double read_circle(const mini_header *header, const char *key) {
     char text[128];
     double number = NAN;
@@ -330,7 +328,7 @@ static void compare_angle(const mini_header *header, const char *key, double sta
                   key, stated, circle, own);
 }
 
-/* Where the spindle is not along the fast axis, the scan is not known. */
+/* Reads the scan; it stays unknown if the spindle is not along the fast axis. */
 static db_status read_rotation(const mini_header *header, db_measured_image *image) {
     char axis[40];
     double angle[CIRCLES], increment[CIRCLES];
@@ -369,8 +367,8 @@ static db_status read_polarization(const mini_header *header, double *kahn_facto
     return DB_OK;
 }
 
-/* The panels of a PILATUS 12M stand on a cylinder about the sample. Its headers have one distance and
- * one centre all the same, which are those of no panel. */
+/* Removes distance and centre of a PILATUS 12M: its panels form a cylinder about the sample, and the header's
+ * values fit none of them. */
 static void leave_out_flat_geometry(db_measured_image *image) {
     if (!strstr(image->detector, "PILATUS 12M")) return;
     image->distance = image->beam_centre[0] = image->beam_centre[1] = NAN;
@@ -390,7 +388,7 @@ static db_status read_placement(const mini_header *header, db_measured_image *im
     return DB_OK;
 }
 
-/* Keys that look like one that is used. */
+/* Notices of unknown keys that resemble a known one. */
 static void name_misspelt(const mini_header *header) {
     static const char *const others[] = { "Exposure_period",
                                           "Omega_increment",

@@ -6,7 +6,7 @@
 
 #include "io/images/bit_stream.h"
 
-enum { HEADER = 32, WHOLE = 65 }; /* 65 bits stand for a whole element */
+enum { HEADER = 32, WHOLE = 65 }; /* 65 bits: a whole element follows */
 
 typedef struct shape {
     size_t fast, slow;

@@ -1,8 +1,6 @@
-/* miniCBF images: one byte-offset compressed array and a header of "# Key value" lines, as Pilatus
- * and Eiger detectors write them.
- *
- * Pixels of -1 lie between the modules, other negative ones are defective, those at and above
- * Count_cutoff are overloads. In unsigned arrays the largest numbers are marks of the same kind. */
+/* miniCBF images: one byte-offset compressed array and a header of lines "# Key value", as Pilatus and Eiger
+ * detectors write them. Pixels of -1 lie between modules, other negative pixels are defective, pixels from
+ * Count_cutoff on are overloads. In unsigned arrays the largest numbers are such marks. */
 #include "base/context_internal.h"
 #include "io/images/cbf.h"
 

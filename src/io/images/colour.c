@@ -14,7 +14,7 @@ typedef struct colour_stop {
     uint8_t rgb[3];
 } colour_stop;
 
-/* Colours of each map, ends at 0 and 1, and what pixels without value look like. */
+/* Colours of each map from 0 to 1, and the colour of pixels without value. */
 static const struct colour_definition {
     uint8_t missing[3];
     int stop_count;
@@ -45,7 +45,7 @@ static void fill_levels(db_colour_map map, db_colour_scale *scale) {
     memcpy(scale->missing, definition->missing, sizeof scale->missing);
     for (int i = 0; i < DB_COLOUR_LEVELS; i++) {
         double place = (double)i / (DB_COLOUR_LEVELS - 1);
-        /* A square root shows weak spots beside strong ones. */
+        /* A square root, so that weak spots are visible beside strong ones. */
         if (map == DB_COLOUR_GREY) place = sqrt(place);
         int stop = 1;
         while (stop < definition->stop_count - 1 && place > definition->stops[stop].place) stop++;

@@ -67,7 +67,7 @@ void db_counts_take(const db_counts *s, db_pixel_kind kind, size_t width, const 
 
 static int is_mark(float value, double mark) { return fabs((double)value - mark) <= 0; }
 
-/* Has one of the four neighbours the same mark? */
+/* 1 if one of the four neighbours is -1, too. */
 static int has_company(const db_measured_image *image, int fast, int slow) {
     const float *const v = image->value + (size_t)slow * (size_t)image->fast_pixels + fast;
     return (fast > 0 && is_mark(v[-1], -1)) ||
@@ -76,7 +76,7 @@ static int has_company(const db_measured_image *image, int fast, int slow) {
            (slow + 1 < image->slow_pixels && is_mark(v[image->fast_pixels], -1));
 }
 
-/* Negative numbers that are no marks: below -2, but above those that stand for nothing; or between whole ones. */
+/* 1 for a negative number that is no mark: below -2 and above -32768, or not whole. */
 static int is_negative_count(float value) {
     static const double LOWEST_MARK = -32768;
     const double number = (double)value;

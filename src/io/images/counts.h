@@ -9,7 +9,7 @@
 
 typedef enum db_pixel_kind { DB_PIXELS_UNSIGNED, DB_PIXELS_SIGNED, DB_PIXELS_FLOAT } db_pixel_kind;
 
-/* What counts. */
+/* The range of valid numbers. */
 typedef struct db_counts {
     int64_t lowest, highest; /* valid integers */
     uint64_t gap;            /* of unsigned ones: from here on no counts, but marks */
@@ -17,8 +17,8 @@ typedef struct db_counts {
     double least, most;      /* valid floats */
 } db_counts;
 
-/* n numbers of `width` bytes in this machine's byte order (integers of 1, 2, 4 or 8, floats of 4 or
- * 8) become values. Those that do not count are masked, where they are not masked already. */
+/* Converts n numbers of `width` bytes in this machine's byte order (integers of 1, 2, 4 or 8, floats of 4 or 8).
+ * Masks those that are not valid, unless they are masked already. */
 void db_counts_take(const db_counts *counts, db_pixel_kind kind, size_t width, const void *elements,
                     size_t n, float *value, uint8_t *mask);
 

@@ -36,8 +36,7 @@ typedef struct adder {
     size_t ignored, not_finite;
 } adder;
 
-/* Opens an image; the first time its size becomes the size of all. The descriptor is to be closed
- * unless it is -1, whatever the status. */
+/* Opens an image; the first one sets the size of all. Close the descriptor unless it is -1, whatever the status. */
 static db_status open_image(adder *a, const char *path, int *descriptor) {
     struct stat info;
     const size_t header = a->options.header;
@@ -125,7 +124,7 @@ static void finish_piece(adder *a, size_t count) {
     }
 }
 
-/* Of the first two images; marks in later ones do not count. */
+/* Adds to the correlation of the first two images; marks of later images do not count. */
 static void correlate_with(adder *a, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!a->mark[i] && isfinite(a->pixel[0][i]) && isfinite(a->pixel[1][i]))

@@ -1,4 +1,4 @@
-/* A measured image on its way from a file, and what its header says of the experiment. */
+/* A measured image while it is read, and its header's experiment. */
 #ifndef DB_IO_IMAGE_H
 #define DB_IO_IMAGE_H
 
@@ -17,8 +17,8 @@ db_status db_image_allocate(db_context *context, const char *path, long long fas
 /* Copies 32-bit words, which files hold in little-endian order. */
 void db_copy_words(const void *from, size_t count, void *to);
 
-/* NAN, 0 and "" where the header does not say. F, S: coordinates along fast and slow from the outer
- * corner of the first pixel (mm). */
+/* NAN, 0 and "": not in the header. F, S: coordinates along fast and slow from the outer corner of the first pixel
+ * (mm). */
 typedef struct db_image_geometry {
     int fast_pixels, slow_pixels;
     double pixel_size;     /* mm */
@@ -27,7 +27,7 @@ typedef struct db_image_geometry {
     double close_distance; /* mm, along the normal */
     double beam_centre[2]; /* F, S of the direct beam */
     double near_point[2];  /* F, S of the point closest to the sample */
-    double fast_axis[3], slow_axis[3], spindle_axis[3]; /* where other than those of mosflm */
+    double fast_axis[3], slow_axis[3], spindle_axis[3]; /* if not those of mosflm */
     double
         normal[3]; /* of the panel, away from the sample; where it does not point along the beam */
     double phi, osc_range;        /* degree; < 0: turns backwards; 0: a still */

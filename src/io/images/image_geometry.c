@@ -1,4 +1,4 @@
-/* What the header of an image file says about the experiment, for set-ups. */
+/* Reads the experiment from the header of an image file, for set-ups. */
 #include "io/images/image_geometry.h"
 
 #include "base/context_internal.h"

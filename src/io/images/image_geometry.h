@@ -1,4 +1,4 @@
-/* What the header of an image says about the experiment. */
+/* Reads the experiment from the header of an image. */
 #ifndef DB_IO_IMAGE_GEOMETRY_H
 #define DB_IO_IMAGE_GEOMETRY_H
 

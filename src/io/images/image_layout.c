@@ -32,7 +32,7 @@ void db_image_layout_destroy(db_image_layout *layout) {
     free(layout);
 }
 
-/* The panels one below the other; what is beside a narrow one is a gap. */
+/* Allocates the panels one below the other; the area beside a narrow panel is a gap. */
 db_status db_layout_allocate(db_context *context, const char *path, const db_image_layout *layout,
                              db_measured_image *image) {
     long long fast = 0, slow = 0;

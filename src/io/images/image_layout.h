@@ -1,4 +1,4 @@
-/* Which parts of the arrays in a file are the panels of an image, and which of their pixels do not
+/* The layout of an image: the rectangles of the file's arrays that are its panels, and the pixels that do not
  * count. */
 #ifndef DB_IO_IMAGE_LAYOUT_H
 #define DB_IO_IMAGE_LAYOUT_H
@@ -6,7 +6,7 @@
 #include <dualbragg/io.h>
 #include <stdint.h>
 
-/* What stands for each dimension of an array, besides fixed indices from 0 on. */
+/* The meaning of an array's dimension; a number from 0 on is a fixed index. */
 enum { DB_DIM_FAST = -1, DB_DIM_SLOW = -2, DB_DIM_IMAGE = -3, DB_DIM_NONE = -4 };
 
 enum { DB_LAYOUT_DIMS = 8, DB_LAYOUT_MASKS = 8, DB_LAYOUT_FLAGS = 8 };
@@ -37,7 +37,7 @@ typedef struct db_layout_region {
 } db_layout_region;
 
 typedef struct db_image_layout {
-    char *path; /* of the file that says so; owned */
+    char *path; /* of the file with the layout; owned */
     char *text; /* owned; may be NULL */
     size_t panel_count;
     db_layout_panel *panel; /* owned */
@@ -61,13 +61,14 @@ typedef struct db_event_name {
 /* 0: it is no such name. */
 int db_event_name_read(const char *image, db_event_name *name);
 
-/* An event alone, PATH//INDICES. 0: it is none; index_count is then -1 or what could be read. */
+/* Reads an event without its file, PATH//INDICES. Returns 0 if it is none; index_count is then -1 or the indices
+ * read. */
 int db_event_read(const char *text, db_event_name *name);
 
 /* A number that a path leads to in the image's file: one for all images, or one for each. */
 db_status db_layout_header(db_context *context, const char *image, const char *path, double *value);
 
-/* Fills value and mask of an image of HDF5, whose panels are allocated and all gap. */
+/* Fills value and mask of an HDF5 image, whose panels are allocated as gaps. */
 db_status db_layout_read_arrays(db_context *context, const char *path,
                                 const db_image_layout *layout, db_measured_image *image);
 
@@ -75,8 +76,8 @@ db_status db_layout_read_arrays(db_context *context, const char *path,
 db_status db_layout_allocate(db_context *context, const char *path, const db_image_layout *layout,
                              db_measured_image *image);
 
-/* The path of a file that the layout names: beside the layout's own file, unless it is only where
- * the program runs. Owned by the caller; NULL without memory. */
+/* The path of a file that the layout names: beside the layout's file or, if it exists only there, in the current
+ * folder. Owned by the caller; NULL without memory. */
 char *db_layout_file(const db_image_layout *layout, const char *name);
 
 /* Copies a panel out of the array of all panels. */

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-/* Images of whatever format, told by their content. */
+/* Reads images of any format; the content tells the format. */
 #include "base/context_internal.h"
 #include "base/frame_name.h"
 #include "io/formats.h"

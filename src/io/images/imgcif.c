@@ -66,7 +66,7 @@ static db_status fail_axis(const db_imgcif *t, db_word id, const char *expected)
                    DB_WORD_ARGUMENTS(id), expected);
 }
 
-/* Three components; those that are not said are 0. */
+/* A vector; missing components are 0. */
 static void triple(const db_imgcif *t, long row, const char *const items[3], double v[3]) {
     for (int i = 0; i < 3; i++) {
         v[i] = 0;
@@ -81,7 +81,7 @@ static db_status direction_of(const db_imgcif *t, long row, double vector[3]) {
     return fail_axis(t, value(&t->axis, (size_t)row, "id"), "a vector of some length");
 }
 
-/* Where an axis stands in the frame, else at the scan's start; of the pixels' axes, at the first pixel. */
+/* The setting of an axis in the frame, else at the scan's start; for axes of pixels, at the first pixel. */
 static double setting_of(const db_imgcif *t, db_word id, int turns) {
     double setting = 0;
     if (!number_at(&t->frame_axis, row_with(&t->frame_axis, "axis_id", id),
@@ -93,12 +93,12 @@ static double setting_of(const db_imgcif *t, db_word id, int turns) {
     return setting;
 }
 
-/* What an axis carries, seen from the laboratory: x becomes turn x + shift. */
+/* The pose of an object on an axis, in the laboratory: x becomes turn x + shift. */
 typedef struct pose {
     double turn[9], shift[3];
 } pose;
 
-/* Puts what is there on another axis. */
+/* Applies an axis to the pose of an object that it carries. */
 static db_status put_on(const db_imgcif *t, long row, pose *p) {
     static const char *const items[] = { "offset[1]", "offset[2]", "offset[3]" };
     const db_word id = value(&t->axis, (size_t)row, "id"),
@@ -143,8 +143,7 @@ static int depends(const db_imgcif *t, db_word a, db_word b) {
     return 0;
 }
 
-/* The row of list_axis that says how pixels follow one another along the dimension of a section, or
- * (of length 0) of a whole array. */
+/* The row of list_axis for the step of pixels along a dimension of a section, or (length 0) of a whole array. */
 static long row_of_pixels(const db_imgcif *t, db_word array, db_word section, int dimension) {
     const db_cif_table *const l = &t->list;
     const int sets = db_cif_column(&t->list_axis, "axis_set_id") >= 0;
@@ -219,7 +218,7 @@ static db_status check_circles(const db_imgcif *t) {
     return DB_OK;
 }
 
-/* The circle on which the crystal stands: no other depends on it. -1: there is no goniometer. */
+/* The circle next to the crystal, on which no other depends. -1: there is no goniometer. */
 static long innermost(const db_imgcif *t) {
     for (size_t row = 0; row < t->axis.rows; row++) {
         const db_word id = value(&t->axis, row, "id");
@@ -240,8 +239,8 @@ static double width_of(const db_imgcif *t, db_word id) {
     return width;
 }
 
-/* Takes one circle after the other, from the crystal outwards: before the one that turns they are
- * fixed to the crystal, behind it they set the spindle. Where none turns it is the first. */
+/* Goes through the circles, from the crystal outwards: those before the one that turns make `fixed`, those after
+ * it `setting`. If none turns, the first is the axis. */
 db_status db_imgcif_scan_read(const db_imgcif *t, db_imgcif_scan *scan, int *found) {
     DB_TRY(check_circles(t));
     long row = innermost(t);
@@ -272,8 +271,8 @@ db_status db_imgcif_scan_read(const db_imgcif *t, db_imgcif_scan *scan, int *fou
     return DB_OK;
 }
 
-/* polarizn_source_ratio is that of difference and sum, which is the Kahn factor; polarizn_source_norm
- * the angle between the normal of the plane of polarization and y, about the beam. */
+/* polarizn_source_ratio is difference over sum, which is the Kahn factor; polarizn_source_norm is the angle about
+ * the beam between y and the normal of the plane of polarization. */
 db_status db_imgcif_beam_read(const db_imgcif *t, db_imgcif_beam *beam) {
     static const db_word source = { "source", 6 };
     const long axis = row_with(&t->axis, "equipment", source);

@@ -1,6 +1,6 @@
-/* Where the tables of a CBF file (imgCIF) place detector, goniometer and beam: chains of axes, each of
- * which depends on the one that carries it. Their laboratory has x along the outermost axis of the
- * goniometer and z from the sample to the source, as that of dxtbx. */
+/* The places of detector, goniometer and beam in the tables of a CBF file (imgCIF): chains of axes, each carried
+ * by the next. Their laboratory has x along the outermost axis of the goniometer and z from the sample to the
+ * source, as dxtbx does. */
 #ifndef DB_IO_IMGCIF_H
 #define DB_IO_IMGCIF_H
 
@@ -22,12 +22,12 @@ void db_imgcif_clear(db_imgcif *tables);
 /* Do they place the detector? */
 int db_imgcif_places(const db_imgcif *tables);
 
-/* Where the pixels of an array stand, or of a section of it (mm; the outer corner of the first pixel).
- * first: the first pixel of the section, for tables that place the array as a whole. */
+/* The place of an array, or of a section of it (mm; the outer corner of the first pixel). first: the section's
+ * first pixel, for tables that place whole arrays. */
 db_status db_imgcif_panel(const db_imgcif *tables, db_word array, db_word section,
                           const int first[2], db_frame *frame, double pixel_size[2]);
 
-/* What turns the crystal: `fixed` first, then the axis by the angle, then `setting` (row-major). */
+/* The goniometer: `fixed` turns the crystal first, then the axis by the angle, then `setting` (row-major). */
 typedef struct db_imgcif_scan {
     double axis[3], start, width; /* unit vector, degree; width 0: nothing turns */
     double fixed[9], setting[9];
@@ -45,7 +45,7 @@ typedef struct db_imgcif_beam {
 
 db_status db_imgcif_beam_read(const db_imgcif *tables, db_imgcif_beam *beam);
 
-/* From their laboratory to this program's frame of images. */
+/* Turns a vector from the tables' laboratory into this program's frame of images. */
 void db_imgcif_to_own(const double v[3], double own[3]);
 
 #endif

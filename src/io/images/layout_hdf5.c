@@ -95,8 +95,8 @@ static int rank_of(const long *dim) {
     return rank;
 }
 
-/* The array of a pattern with one %, of which image `number` is in the one with that name in the
- * group that is in place of it; *left: its number there, from 0. */
+/* The array of a pattern with one % that has image `number`: it looks in each member of the group before the %.
+ * *left: the image's number in the array, from 0. */
 static db_status find_numbered(const opened *o, const char *pattern, const long *dim, hsize_t *left,
                                db_hdf5_object *found) {
     const char *const sign = strchr(pattern, '%');
@@ -144,8 +144,8 @@ static db_status find_array(const opened *o, const char *pattern, const long *di
     return db_hdf5_need(&o->root, path, found);
 }
 
-/* Where the plane of an image begins in an array. `left`: its number there, unless its name says
- * the indices. */
+/* The indices at which the image's plane begins in an array. `left`: its number there, unless its name gives the
+ * indices. */
 static db_status find_start(const opened *o, const db_hdf5_object *data, const long *dim, int rank,
                             const hsize_t *extent, hsize_t left, hsize_t *start) {
     hsize_t images = 1;
@@ -179,7 +179,7 @@ static db_status find_start(const opened *o, const db_hdf5_object *data, const l
                    (unsigned long long)images, images == 1 ? "" : "s");
 }
 
-/* An array of which panels are parts: its last two dimensions. */
+/* An array that holds panels: its last two dimensions. */
 typedef struct plane {
     const char *data; /* which one it is */
     const char *file;
@@ -306,7 +306,7 @@ static db_status unpack_bits(const opened *o, plane *p, const db_hdf5_pieces *pi
     return db_hdf5_unpack(o->context, o->image, pieces, take_bits, p->bits);
 }
 
-/* Reads a plane, unless it is the one that was read last. */
+/* Reads a plane, unless it was read last. */
 static db_status read_plane(db_context *context, const char *image, const char *data,
                             const char *file, const long *dim, int is_mask, int has_bits,
                             plane *p) {
@@ -336,7 +336,7 @@ static db_status read_plane(db_context *context, const char *image, const char *
     return status;
 }
 
-/* What is read for one panel is kept for the next. */
+/* Planes that were read for one panel are kept for the next. */
 typedef struct planes {
     plane data, saturation, mask[DB_LAYOUT_MASKS];
     char *file[DB_LAYOUT_MASKS + 1]; /* of masks and of the map of saturation, as found; owned */
@@ -352,7 +352,7 @@ static db_status find_file(db_context *context, const db_image_layout *layout, c
     return all->file[slot] ? DB_OK : db_fail_memory(context, name);
 }
 
-/* Pixels of a plane that a panel has; both are as large as cut says. */
+/* Fails unless the plane covers the panel. */
 static db_status check_cover(db_context *context, const db_image_layout *layout, size_t p,
                              const plane *from) {
     const db_layout_panel *const panel = &layout->panel[p];

@@ -1,4 +1,4 @@
-/* Images whose panels are parts of arrays, as the file of their experiment says. */
+/* Images whose panels are parts of arrays, as laid out by the experiment's file. */
 #include "base/context_internal.h"
 #include "io/images/image.h"
 #include "io/images/image_layout.h"

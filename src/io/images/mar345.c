@@ -1,8 +1,7 @@
-/* Images of mar345 scanners (image plates): a header of 4096 bytes, of which the first 64 are 16
- * words and the rest lines of 64 characters; a table of the pixels above 65535, 8 pairs (number,
- * value) in each 64 bytes; and the lower 16 bits of all pixels, packed by J. P. Abrahams' first
- * method: blocks of differences as in x-CBF_PACKED (cbf_packed.c), but from the mean of four
- * neighbours, in one run through the whole image and in signed numbers of 16 bits. */
+/* Images of mar345 scanners (image plates). Header of 4096 bytes: 16 words in the first 64, then lines of 64
+ * characters. Table of pixels above 65535: 8 pairs (number, value) in each 64 bytes. Then the lower 16 bits of all
+ * pixels, packed by J. P. Abrahams' first method: blocks of differences as in x-CBF_PACKED (cbf_packed.c), but
+ * from the mean of four neighbours, in one run through the whole image and in signed 16-bit numbers. */
 #include "base/context_internal.h"
 #include "base/text_reader.h"
 #include "io/images/bit_stream.h"
@@ -34,7 +33,7 @@ typedef struct scan {
     const char *bytes;
     size_t size;
     int big_endian;
-    size_t fast, slow, high; /* pixels; those of the table */
+    size_t fast, slow, high; /* pixels along each axis; entries of the table */
 } scan;
 
 static int32_t word(const scan *s, int number) {
@@ -71,7 +70,7 @@ static db_status read_shape(scan *s) {
                    s->path, (long)high, (int)HEADER, s->size - HEADER);
 }
 
-/* What follows a key at the start of one of the header's lines; "" if there is none. */
+/* Copies the text after a key at the start of a header line; "" if there is none. */
 static void find_line(const scan *s, const char *key, char text[65]) {
     *text = '\0';
     for (size_t at = 64; at < HEADER; at++) {
@@ -181,7 +180,8 @@ static int is_at(const scan *s, const int16_t *pixel, uint32_t number, uint32_t 
     return low == UINT16_MAX || low == (uint16_t)value;
 }
 
-/* The maker's manual counts pixels from 1, its programs from 0: what fits the image better. */
+/* The number of the first pixel in the table: 1 in the maker's manual, 0 in its programs; chosen by the better
+ * fit. */
 static uint32_t first_number(const scan *s, const int16_t *pixel) {
     size_t fit[2] = { 0 };
     for (size_t i = 0; i < s->high; i++) {

@@ -32,7 +32,7 @@ enum {
     WAVELENGTH = 1932
 };
 
-/* What is asked of the TIFF directory. */
+/* The tags read from the TIFF directory. */
 typedef struct tags {
     int big_endian;
     uint32_t width, height, bits, compression, format;
@@ -89,7 +89,7 @@ static double header_number(const header *h, size_t at, double unit) {
     return unit * (double)(int32_t)db_word_at(h->bytes, at, h->big_endian);
 }
 
-/* *value stays where the header says 0. */
+/* *value stays if the header has 0. */
 static db_status positive(const header *h, const char *name, size_t at, double unit,
                           double *value) {
     const double stated = header_number(h, at, unit);
@@ -110,7 +110,7 @@ void db_mar_place(double close, const double near[2], double twotheta, db_measur
     image->beam_centre[1] = near[1] + close * tan(angle) / image->pixel_size[1];
 }
 
-/* A detector that was turned by itself stands where only an experiment list can say. */
+/* 1 if the detector has a rotation of its own, which only an experiment list can hold. */
 static int is_turned(const header *h) {
     for (size_t i = 0; i < 3; i++)
         if (header_number(h, DETECTOR_ROTATION + 4 * i, 1) != 0) return 1;
@@ -151,7 +151,7 @@ static db_status read_header(const header *h, db_measured_image *image) {
     return DB_OK;
 }
 
-/* Numbers as they are stored; what is outside of the sensitive area is 0, below the pedestal. */
+/* Reads the stored numbers; outside the sensitive area they are 0, below the pedestal. */
 static void take_pixels(const char *bytes, size_t width, const tags *t, const db_counts *counts,
                         db_measured_image *image) {
     enum { RUN = 1024 };

@@ -1,4 +1,4 @@
-/* Where the only panel of an image stands, in the frame of images. */
+/* The place of an image's only panel, in the frame of images. */
 #include "io/images/placement.h"
 
 #include "base/context_internal.h"

@@ -25,15 +25,15 @@ int db_smv_header_text(const db_smv_header *header, const char *key, char *value
 /* The number (first word) a key holds; *value is untouched if there is no such key. */
 db_status db_smv_header_number(const db_smv_header *header, const char *key, double *value);
 
-/* The same for a number that must be > 0; 0 is told, and counts as no key. */
+/* As db_smv_header_number, for a number > 0; 0 gives a notice and counts as no key. */
 db_status db_smv_header_positive(const db_smv_header *header, const char *key, double *value);
 
-/* The same for two keys that only make sense together: *found is 1 if both are there. */
+/* As db_smv_header_number, for two keys that belong together: *found is 1 if both exist. */
 db_status db_smv_header_pair(const db_smv_header *header, const char *first_key,
                              const char *second_key, double value[2], int *found);
 
-/* The reference's way: `count` numbers behind the first '=' after the last place where the key's
- * name occurs, in whatever key or value; untouched if it occurs nowhere. */
+/* The reference program's way: `count` numbers after the first '=' that follows the key's last occurrence in any
+ * key or value; unchanged if it does not occur. */
 db_status db_smv_header_last_numbers(const db_smv_header *header, const char *key, double *value,
                                      int count);
 
@@ -58,7 +58,7 @@ typedef struct db_smv_layout {
 db_status db_smv_layout_read(const db_smv_header *header, const db_file_content *content,
                              db_smv_layout *layout);
 
-/* Only the shape, from SIZE1 and SIZE2 or DETECTOR_DIMENSIONS. */
+/* Reads only the shape, from SIZE1 and SIZE2 or DETECTOR_DIMENSIONS. */
 db_status db_smv_shape(const db_smv_header *header, long long *fast_pixels, long long *slow_pixels);
 
 /* The stored number; pixels are counted from the first one, fast index fastest. */
@@ -75,15 +75,15 @@ int db_is_smv(const db_file_content *content);
 db_status db_smv_decode(db_context *context, const char *path, const db_file_content *content,
                         db_measured_image *image);
 
-/* Keys are taken as they stand: exactly. Direct beam: DENZO_X_BEAM and DENZO_Y_BEAM (X along slow,
- * Y along fast, mm from the outer corner of the first pixel), else MOSFLM_CENTER_X and _Y (the same
- * minus half a pixel), else, without XDS_ORGX, BEAM_CENTER_X and _Y in the sense of ADSC headers
- * (as DENZO). Where BEAM_CENTER contradicts a DENZO whose numbers are swapped, it counts. A pair of 0 is
- * no centre. Near point: XDS_ORGX and XDS_ORGY (pixels; the middle of the first one is 1). */
+/* Reads the geometry from exactly these keys. Direct beam: DENZO_X_BEAM and DENZO_Y_BEAM (X along slow, Y along
+ * fast, mm from the outer corner of the first pixel), else MOSFLM_CENTER_X and _Y (the same minus half a pixel),
+ * else, without XDS_ORGX, BEAM_CENTER_X and _Y in the sense of ADSC headers (as DENZO). BEAM_CENTER is used if it
+ * shows that the numbers of DENZO are swapped. A pair of 0 is no centre. Near point: XDS_ORGX and XDS_ORGY
+ * (pixels; the middle of the first one is 1). */
 db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *geometry);
 
-/* The same from a file; frame is 0. Distance and direct beam are not taken from files of the
- * reference program with two-theta, which leaves it out there. */
+/* As db_smv_geometry_read, from a file; frame is 0. Skips distance and direct beam of the reference program's
+ * files with two-theta, which those values leave out. */
 db_status db_smv_image_geometry(db_context *context, const char *path, long frame,
                                 db_image_geometry *geometry);
 

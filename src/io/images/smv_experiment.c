@@ -1,4 +1,4 @@
-/* What the header of an SMV file says about the experiment, for set-ups. */
+/* Reads the experiment from the header of an SMV file, for set-ups. */
 #include "base/context_internal.h"
 #include "io/images/image_geometry.h"
 #include "io/images/smv.h"

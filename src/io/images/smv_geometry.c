@@ -1,4 +1,4 @@
-/* Where a panel stands, in the numbers that headers of SMV images have. */
+/* The place of a panel in the numbers of SMV headers. */
 #include "io/images/smv_geometry.h"
 
 #include "base/context_internal.h"

@@ -1,4 +1,4 @@
-/* Where the panel of a one-panel experiment stands, in the numbers image headers use. */
+/* The place of a one-panel experiment's panel, in the numbers of image headers. */
 #ifndef DB_IO_SMV_GEOMETRY_H
 #define DB_IO_SMV_GEOMETRY_H
 
@@ -16,9 +16,9 @@ typedef struct db_smv_geometry {
                                the beam */
 } db_smv_geometry;
 
-/* From the final placement of the panel, all rotations included. With experiment->reference.on from
- * where the reference sees it: its distance and beam centre leave two-theta out, and its DIALS
- * origin takes the beam to run along x. */
+/* Computes them from the final place of the panel, all rotations included. With experiment->reference.on it does
+ * as the reference program: distance and beam centre leave two-theta out, and the DIALS origin takes the beam
+ * along x. */
 db_status db_smv_geometry_get(db_context *context, const db_experiment *experiment,
                               db_smv_geometry *geometry);
 

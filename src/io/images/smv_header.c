@@ -42,8 +42,7 @@ static int find_value(const char *start, const char *end, const char *key, const
     return found;
 }
 
-/* The line that consists of the closing brace, as far as printable characters go; NULL if there is
- * none. */
+/* The line whose first printable character is the closing brace; NULL if there is none. */
 static const char *find_closing_brace(const char *start, const char *end) {
     for (const char *line = start; line < end;) {
         const char *first = line;
@@ -214,7 +213,7 @@ static db_status read_byte_order(const db_smv_header *header, int *swapped) {
     return DB_OK;
 }
 
-/* The two numbers of d*TREK's key, which stands behind the detector's name. */
+/* Two numbers of d*TREK's key, whose name starts with the detector's name. */
 static db_status detector_dimensions(const db_smv_header *header, double size[2]) {
     char key[80] = "DETECTOR_DIMENSIONS", name[40], text[128];
     if (!db_smv_header_text(header, key, text, sizeof text)) {
@@ -249,7 +248,7 @@ db_status db_smv_shape(const db_smv_header *header, long long *fast_pixels,
     return DB_OK;
 }
 
-/* Refuses what this reader would misread. */
+/* Refuses files that this reader would misread. */
 static db_status check_layout(const db_smv_header *header) {
     double dimensions = 2;
     DB_TRY(db_smv_header_number(header, "DIM", &dimensions));

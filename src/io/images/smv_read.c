@@ -30,9 +30,9 @@ int db_is_smv(const db_file_content *content) {
 
 static int is_near(double a, double b, double tolerance) { return fabs(a - b) < tolerance; }
 
-/* Writers of electron diffraction give BEAM_CENTER in pixels, X along fast, and DENZO in mm, some of them
- * in the same order, which is not that of DENZO. ADSC detectors have the same pair twice. Simulators, which
- * have MOSFLM_CENTER too, mean what they say. */
+/* Corrects a DENZO centre whose numbers are swapped. Writers of electron diffraction give BEAM_CENTER in pixels, X
+ * along fast, and some give DENZO in mm in the same order, which is not DENZO's. ADSC detectors give the same pair
+ * twice. Simulators (with MOSFLM_CENTER) are taken at their word. */
 static db_status settle_swapped(const db_smv_header *header, const double denzo[2],
                                 db_image_geometry *g) {
     double stated[2], mosflm[2];
@@ -152,7 +152,7 @@ db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *g
     return DB_OK;
 }
 
-/* In pixels. Without two-theta the near point is the direct beam. */
+/* The beam centre in pixels. Without two-theta the near point is the direct beam. */
 static db_status read_beam_centre(const db_smv_header *header, const db_image_geometry *geometry,
                                   db_measured_image *image) {
     double *centre = image->beam_centre, pair[2];
@@ -239,7 +239,7 @@ db_status db_smv_decode(db_context *context, const char *path, const db_file_con
     return DB_OK;
 }
 
-/* Masks: images whose zeros are the pixels to leave out. */
+/* Reads a mask: an image whose zeros mark pixels to leave out. */
 static db_status decode_mask(db_context *context, const char *path, const db_file_content *content,
                              int fast_pixels, int slow_pixels, uint8_t *mask) {
     db_smv_header header;

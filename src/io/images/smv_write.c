@@ -40,13 +40,13 @@ typedef struct smv_text {
     size_t length; /* a multiple of BLOCK once it is built */
 } smv_text;
 
-/* What the header says of the pixels: value = scale * photons + adc, in 16 bits or 32. */
+/* How pixels are stored: value = scale * photons + adc, in 16 or 32 bits. */
 typedef struct smv_pixels {
     double scale, adc;
     int bits;
 } smv_pixels;
 
-/* What the keys are written from. */
+/* The sources of the keys. */
 typedef struct source {
     const db_experiment *experiment;
     const db_smv_style *style;
@@ -109,8 +109,7 @@ static void put_placement(smv_text *text, const source *from) {
     put_number(text, from, "CLOSE_DISTANCE", g->close_distance);
 }
 
-/* Keys that the reference does not have, needed to set up the same experiment and to read
- * pixels. */
+/* Keys that the reference does not have: to set up the same experiment, and to read pixels. */
 static void put_own_keys(smv_text *text, const source *from) {
     const db_detector *d = &from->experiment->detector;
     if (from->geometry.beam_hits) put(text, "BEAM_CENTER_CONVENTION=denzo;\n");

@@ -4,13 +4,13 @@
 
 #include "io/images/image.h"
 
-/* As db_format.frame: page `frame` of a TIFF file. The header of Pilatus detectors is read. */
+/* Reads page `frame` (as db_format.frame) of a TIFF file, with the header of Pilatus detectors. */
 db_status db_tiff_read(db_context *context, const char *path, long frame, db_measured_image *image);
 
 /* Images of a TIFF file, without small versions of them. */
 db_status db_tiff_count(db_context *context, const char *path, size_t *count);
 
-/* A TIFF image whose first 4096 bytes have the header of MarCCD detectors, too? Needs no libtiff. */
+/* 1 for a TIFF image with a MarCCD header in its first 4096 bytes. Needs no libtiff. */
 int db_is_mar_ccd(const db_file_content *start);
 db_status db_mar_ccd_decode(db_context *context, const char *path, const db_file_content *content,
                             db_measured_image *image);

@@ -1,5 +1,5 @@
-/* Pages of TIFF files as images, by libtiff. Numbers count as they are stored, in rows as they are
- * stored: what a file says of colours and of which way is up is for pictures. */
+/* Reads pages of TIFF files as images, with libtiff. Numbers and rows are taken as stored; tags for colours and
+ * orientation are for pictures, and ignored. */
 #include "io/images/tiff.h"
 
 #include "base/context_internal.h"
@@ -146,7 +146,7 @@ static db_status read_header(page *p, db_measured_image *image, int *marks) {
     return lines ? db_cbf_mini_header_read(p->context, p->path, lines, 0, image) : DB_OK;
 }
 
-/* The largest number of a type is where it ends: what counts is below. */
+/* Sets the limits of valid counts: below the type's largest number. */
 static void set_limits(page *p, int marks, db_measured_image *image) {
     const int is_signed = p->kind == DB_PIXELS_SIGNED, bits = p->bits - is_signed;
     const double stated = image->overload, largest = ldexp(1, bits) - 1;
@@ -164,7 +164,7 @@ static void set_limits(page *p, int marks, db_measured_image *image) {
     image->overload = end;
 }
 
-/* Where a block of pixels goes; blocks at the edges may be larger than what is left. */
+/* Converts a block of pixels; blocks at the edges may be larger than the rest of the image. */
 static void place_block(const page *p, const unsigned char *bytes, size_t row_bytes, uint32_t x,
                         uint32_t y, uint32_t width, uint32_t height, db_measured_image *image) {
     const size_t columns = p->width - x < width ? p->width - x : width,
@@ -183,7 +183,7 @@ static db_status fail_block(const page *p, const char *name, uint32_t x, uint32_
     return fail_damaged(p, what);
 }
 
-/* Is a tile or strip where the file says, with all its bytes? libtiff would take others for them. */
+/* 1 if a tile or strip is in the file with all its bytes; otherwise libtiff would read other bytes. */
 static int is_there(const page *p, uint32_t block, tmsize_t wanted) {
     const uint64_t size = TIFFGetStrileByteCount(p->tiff, block);
     if (TIFFGetStrileOffset(p->tiff, block) == 0) return 0;
@@ -217,8 +217,7 @@ static db_status read_strips(page *p, unsigned char *room, tmsize_t size, uint32
     return DB_OK;
 }
 
-/* Sizes are those that the page's numbers must have, and not more than a tile or strip of an image
- * of the most pixels. */
+/* Checks the size of tiles or strips: as the pixels need, and not more than the largest image. */
 static db_status read_pixels(page *p, db_measured_image *image) {
     const int tiled = TIFFIsTiled(p->tiff);
     uint32_t width = p->width, height = p->height;

@@ -1,4 +1,4 @@
-/* Which structure factors of a box are equivalent by symmetry. */
+/* Classes of structure factors of a box that symmetry makes equivalent. */
 #include <dualbragg/reflections.h>
 #include <dualbragg/expert/symmetry.h>
 

@@ -49,7 +49,7 @@ static int take_record(const char *record, db_amplitude_header *h) {
     return 1;
 }
 
-/* The records stand behind the reflections, at a place counted in words of four bytes. */
+/* Reads an MTZ file's records, which follow the reflections; their place is counted in words of four bytes. */
 static void read_mtz(const db_file_content *content, db_amplitude_header *h) {
     char record[RECORD + 1] = "";
     if (content->size < 20) return;

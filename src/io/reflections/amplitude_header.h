@@ -1,4 +1,4 @@
-/* What files of structure factors say beside their list: cell, group, resolution, columns. */
+/* Reads cell, group, resolution and columns of a file of structure factors without its list. */
 #ifndef DB_IO_AMPLITUDE_HEADER_H
 #define DB_IO_AMPLITUDE_HEADER_H
 
@@ -14,7 +14,7 @@ typedef struct db_amplitude_header {
     char columns[400];    /* labels of an MTZ file with their types: "FP (F), SIGFP (Q)"; "" */
 } db_amplitude_header;
 
-/* Of an MTZ, mmCIF or PDB file; of others nothing is known. */
+/* Reads an MTZ, mmCIF or PDB file; for other files all members stay unknown. */
 db_status db_amplitude_header_read(db_context *context, const char *path,
                                    db_amplitude_header *header);
 

@@ -18,8 +18,8 @@ typedef struct cif_list {
     const char *wavelength; /* the wavelength_id that the user names; NULL: none */
 } cif_list;
 
-/* What a reflection may have: measured before calculated, amplitudes before intensities; in the names of
- * mmCIF and of the core dictionary. */
+/* Items of a reflection that can be read, in order of preference: measured before calculated, amplitudes before
+ * intensities; with the names of mmCIF and of the core dictionary. */
 typedef struct quantity {
     const char *item, *sigma;
     const char *mate, *mate_sigma; /* of the Friedel mate; NULL: the same value */
@@ -53,7 +53,7 @@ static db_status table_of(const cif_list *c, const char *category, db_cif_table 
 
 /* ---- which block */
 
-/* BLOCK/ITEM@WAVELENGTH, each of which may be missing. */
+/* Splits BLOCK/ITEM@WAVELENGTH, of which each part may be missing. */
 static void read_wanted(cif_list *c) {
     const char *const named = c->reading->options->columns;
     const char *const slash = named ? strchr(named, '/') : NULL;
@@ -69,7 +69,7 @@ static int is_wanted(const db_amplitude_reading *r, db_word name) {
                       strncmp(r->options->columns, name.start, name.length) == 0);
 }
 
-/* The one block with reflections, or that of the user. */
+/* Chooses the only block with reflections, or the one that the user names. */
 static db_status choose_block(cif_list *c, const char *end) {
     db_amplitude_reading *const r = c->reading;
     char names[240] = "";
@@ -175,7 +175,7 @@ static int is_text(db_word value, const char *text) {
     return value.length == strlen(text) && memcmp(value.start, text, value.length) == 0;
 }
 
-/* The only row, or that of the wavelength that the user names; else there is none. */
+/* The row of the wavelength: the only one, or the one that the user names; the number of rows if there is none. */
 static size_t row_of_wavelength(const cif_list *c, const db_cif_table *table) {
     const int id = db_cif_column(table, "id");
     if (table->rows == 1) return 0;
@@ -315,7 +315,7 @@ static db_status take_row(const cif_list *c, size_t row, const columns *from) {
     return DB_OK;
 }
 
-/* Another value of a column than the first row's; what that has: there is none. */
+/* The first value of a column that differs from row 0; row 0's own value if all are equal. */
 static db_word other_value(const cif_list *c, int column) {
     const db_word first = db_cif_value(&c->reflections, 0, column);
     for (size_t row = 1; row < c->reflections.rows; row++) {
@@ -335,7 +335,7 @@ static void tell_crystals(const cif_list *c) {
                   c->reading->path);
 }
 
-/* Amplitudes of several wavelengths differ, so that one of them is to be chosen. */
+/* Fails unless one wavelength is chosen: amplitudes of several wavelengths differ. */
 static db_status check_wavelengths(const cif_list *c) {
     const db_amplitude_reading *const r = c->reading;
     const int column = item_column(c, "wavelength_id");

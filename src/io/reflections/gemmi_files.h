@@ -1,6 +1,6 @@
-/* What the library gemmi reads for us (https://gemmi.readthedocs.io, header-only C++): symmetry,
- * reflection files, coordinates. gemmi_files.cpp is the only source that knows it; builds without
- * gemmi have without_gemmi.c, in which each of these fails and names what is missing. */
+/* Readers that use the library gemmi (https://gemmi.readthedocs.io, header-only C++): symmetry, reflection files,
+ * coordinates. Only gemmi_files.cpp includes gemmi; builds without gemmi use without_gemmi.c, where each function
+ * fails and names what is missing. */
 #ifndef DB_IO_GEMMI_FILES_H
 #define DB_IO_GEMMI_FILES_H
 
@@ -31,8 +31,8 @@ typedef struct db_reflection_columns {
     double cell[6]; /* A, degree; NAN: not said */
 } db_reflection_columns;
 
-/* A space group by its name. cell (may be NULL): decides between settings that the name leaves open
- * (axes of R 3, unique axis of P 21), if one of them fits. */
+/* Finds a space group by name. cell (may be NULL) chooses between settings that the name leaves open (axes of R 3,
+ * unique axis of P 21), if one of them fits. */
 db_status db_gemmi_find_group(db_context *context, const char *name, const double cell[6],
                               db_space_group *group);
 

@@ -5,10 +5,10 @@
 
 enum { DEEPEST = 32 };
 
-/* What the first byte of an object says. */
+/* The meaning of an object's first byte. */
 typedef struct object {
     unsigned width; /* bytes of a number that follows: of elements, or of bytes */
-    unsigned fixed; /* elements or bytes where no number follows, or beside it */
+    unsigned fixed; /* elements or bytes without such a number, or in addition to it */
     enum { BYTES, ARRAY, MAP, WRONG } kind;
 } object;
 

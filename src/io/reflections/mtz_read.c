@@ -14,7 +14,7 @@ typedef struct mtz {
     long symmetry_column; /* M/ISYM of unmerged files; -1: the file is merged */
 } mtz;
 
-/* The columns to read: one, or those of the two Friedel mates. */
+/* The columns to read: one, or one for each Friedel mate. */
 typedef struct choice {
     long plus, minus; /* the same for both mates */
     int squared;      /* they are intensities */
@@ -123,8 +123,8 @@ static db_status take_index(const mtz *m, size_t row, int index[3]) {
     return DB_OK;
 }
 
-/* 256 M + ISYM: M says that it is a part of a reflection, an even ISYM that the indices were those
- * of the Friedel mate when it was measured. */
+/* Restores the measured indices' sign from 256 M + ISYM: M > 0 marks a part of a reflection, which is refused; an
+ * even ISYM means that the Friedel mate was measured. */
 static db_status undo_symmetry(const mtz *m, size_t row, int index[3]) {
     const double value = value_at(m, row, m->symmetry_column);
     if (!(value >= 1 && value <= 1e6)) return DB_OK;

@@ -27,8 +27,8 @@ void db_reflection_list_clear(db_reflection_list *list) {
     *list = (db_reflection_list){ 0 };
 }
 
-/* Walks through a list and what its symmetry makes of it. Friedel mates come first, so that those
- * that are listed themselves win. */
+/* A walk through all reflections that the symmetry makes of a list. Friedel mates come first, so that listed
+ * reflections overwrite them. */
 typedef struct walk {
     const db_reflection_list *list;
     size_t item;
@@ -91,7 +91,7 @@ static db_status find_box(db_context *context, const char *path, const db_reflec
     return db_amplitude_box_check(context, source, b->extent, db_physical_memory(), &b->entries);
 }
 
-/* Returns how many entries have a value; the others are NAN. */
+/* Fills the box from the list; returns how many entries have a value. The others are NAN. */
 static size_t fill_box(const db_reflection_list *list, box *b) {
     size_t listed = 0;
     for (size_t i = 0; i < b->entries; i++) b->amplitude[i] = NAN;
@@ -105,7 +105,7 @@ static size_t fill_box(const db_reflection_list *list, box *b) {
     return listed;
 }
 
-/* What is not listed is the default, but for what no crystal of the group reflects. */
+/* Fills entries without a value: 0 for systematic absences, else default_F. */
 static void fill_gaps(const db_space_group *group, double default_F, box *b) {
     int hkl[3];
     size_t entry = 0;

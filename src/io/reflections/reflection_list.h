@@ -27,19 +27,18 @@ db_status db_reflection_list_add(db_context *context, db_reflection_list *list,
                                  const db_listed_reflection *item);
 void db_reflection_list_clear(db_reflection_list *list);
 
-/* One item for each reflection: the mean of the items that are the same by the group's operators, with
- * weights of 1/sigma^2 where each of them has a sigma; systematic absences are left out. Notices say
- * how many there were. path is for messages. */
+/* Merges equivalent items: the mean, with weights 1/sigma^2 if all of them have a sigma; systematic absences are
+ * dropped. Notices give the numbers of both. path is for messages. */
 db_status db_reflection_list_merge(db_context *context, const char *path, db_reflection_list *list);
 
-/* The smallest box of amplitudes around the list: default_F where nothing is listed, 0 for systematic
- * absences, and for negative intensities; the last of repeated entries wins. path is for messages. */
+/* The smallest box of amplitudes around the list: default_F where nothing is listed, 0 for systematic absences and
+ * negative intensities; of repeated entries the last one counts. path is for messages. */
 db_status db_reflection_list_box(db_context *context, const char *path,
                                  const db_reflection_list *list, db_structure_factors *factors);
 
-/* Adds an operator: rotation (row-major; acts on coordinates) and the translation that follows (cell /
- * 24). The same rotation with another translation makes a centring. 0 if it is no rotation of a
- * lattice, or there are too many. */
+/* Adds an operator: a rotation (row-major; of coordinates) and the translation after it (cell / 24). A rotation
+ * that exists with another translation adds a centring. Returns 0 if it is no rotation of a lattice, or there are
+ * too many. */
 int db_space_group_add(db_space_group *group, const int rotation[9], const int shift[3]);
 
 /* The largest changes that a group's operators would make to the edges (as a part) and angles (degree)
@@ -58,17 +57,17 @@ typedef struct db_amplitude_reading {
     char *chosen; /* receives what was taken */
     size_t chosen_size;
     db_reflection_list list;
-    /* what the file says of the measurement; NAN: nothing */
+    /* the crystal and beam that the file states; NAN: not stated */
     double cell[6];    /* A, degree */
     double wavelength; /* A */
 } db_amplitude_reading;
 
-/* Lines of h k l F, and lists of SHELX. options->columns: "F", or "I" for intensities; NULL: what the
- * content says, or the user has to. */
+/* Reads lines of h k l F, or a list of SHELX. options->columns: "F", or "I" for intensities; NULL: decided by the
+ * content, else an error. */
 db_status db_text_list_read(db_amplitude_reading *reading);
 
-/* Whether a text begins with a line in SHELX's columns: 3 indices of 4 characters, F squared and its
- * sigma of 8, a batch number of 4. */
+/* 1 if a text begins with a line in SHELX's columns: 3 indices of 4 characters, F squared and its sigma of 8, a
+ * batch number of 4. */
 int db_is_shelx_list(const char *text);
 
 /* A table _refln of a CIF file, in the names of mmCIF or of the core dictionary. options->columns: an

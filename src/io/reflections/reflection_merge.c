@@ -26,7 +26,7 @@ static int compare_indices(const int a[3], const int b[3]) {
     return 0;
 }
 
-/* By indices; equal ones by value and sigma, so that sums do not depend on the order of a file. */
+/* Orders by indices, then by value and sigma, so that sums do not depend on the order in the file. */
 static int by_index(const void *a, const void *b) {
     const db_listed_reflection *const x = a;
     const db_listed_reflection *const y = b;
@@ -36,7 +36,7 @@ static int by_index(const void *a, const void *b) {
     return (x->sigma > y->sigma) - (x->sigma < y->sigma);
 }
 
-/* The largest of the equivalent indices stands for all. */
+/* Replaces an index by the largest of its equivalents. */
 static void represent(const db_symmetry *symmetry, int index[3]) {
     int best[3], turned[3];
     memcpy(best, index, sizeof best);
@@ -47,7 +47,7 @@ static void represent(const db_symmetry *symmetry, int index[3]) {
     memcpy(index, best, sizeof best);
 }
 
-/* Whose squares are numbers, too. */
+/* 1 if all have a sigma whose square neither overflows nor is 0. */
 static int has_sigmas(const stretch *s) {
     for (size_t i = 0; i < s->count; i++)
         if (!(s->first[i].sigma > 1e-100 && s->first[i].sigma < 1e100)) return 0;

@@ -1,4 +1,4 @@
-/* What all forms of reflection tables share: identifiers of experiments, and memory. */
+/* Common to all formats of reflection tables: identifiers of experiments, and memory. */
 #include "io/reflections/reflection_table.h"
 
 #include "base/context_internal.h"

@@ -1,6 +1,6 @@
-/* Reflection tables as HDF5: /dials/PROCESS/group_N has a data set for each column and says of which
- * experiments it is in its attributes experiment_ids and identifiers. The last process counts;
- * its groups are tables one behind the other, each with experiments of its own. */
+/* Reflection tables as HDF5: a group /dials/PROCESS/group_N has a data set per column, and its experiments in the
+ * attributes experiment_ids and identifiers. The last process is read; the tables of its groups are appended, each
+ * with its own experiments. */
 #include "io/reflections/reflection_table.h"
 
 #include "base/context_internal.h"
@@ -45,11 +45,11 @@ static void **table_member(db_reflection_table *table, const column *c) {
     return (void **)((char *)table + c->member);
 }
 
-/* Where the numbers of a column go. */
+/* A column that is being read. */
 typedef struct taking {
     const column *column;
     char *rows;
-    int bad; /* 1: one of them is no number of its kind */
+    int bad; /* 1: a value is not a number of the column's kind */
 } taking;
 
 /* The integer at a place; 0 in *good: there is none that fits. */
@@ -328,7 +328,7 @@ static db_status read_groups(const db_hdf5_object *process, db_reflection_table 
     return status;
 }
 
-/* Of the processes of a file the one that came last. */
+/* The process created last. */
 static db_status find_process(const db_hdf5_object *dials, db_hdf5_object *process) {
     db_hdf5_names names = { NULL, 0, 0 };
     db_status status = db_hdf5_is_group(dials) ? db_hdf5_names_of(dials, 1, &names) : DB_OK;

@@ -55,7 +55,7 @@ static const msgpack_object *member(const msgpack_object *map, const char *key) 
     return NULL;
 }
 
-/* The bytes of a column whose rows have `row` bytes; NULL in *bytes: there is none. */
+/* Finds the bytes of a column with `row` bytes per row; *bytes NULL: there is none. */
 static db_status find_column(const reading *r, const char *name, const char *type, size_t row,
                              const char **bytes) {
     const msgpack_object *const column = member(r->data, name);

@@ -1,5 +1,5 @@
-/* Writes reflection tables (their layout: reflection_table_read.c) as MessagePack, of which a few kinds of
- * values are all that is needed; as HDF5: reflection_table_write_hdf5.c. */
+/* Writes reflection tables as MessagePack (layout: reflection_table_read.c), of which only a few kinds of values
+ * are needed. HDF5: reflection_table_write_hdf5.c. */
 #include "io/reflections/reflection_table.h"
 
 #include "base/atomic_file.h"
@@ -43,7 +43,7 @@ static void put_text(head *h, const char *text) {
     put_head(h, text, length);
 }
 
-enum { ARRAY = 0x90, MAP = 0x80 }; /* of up to 15 values, whose number is added */
+enum { ARRAY = 0x90, MAP = 0x80 }; /* with up to 15 values; their number is added */
 
 static void begin_table(head *h, size_t identifiers) {
     put_byte(h, ARRAY + 3);
@@ -54,7 +54,7 @@ static void begin_table(head *h, size_t identifiers) {
     put_number(h, 0xdf, identifiers, 4);
 }
 
-/* What comes between the identifiers and the columns. */
+/* Writes the part between identifiers and columns. */
 static void begin_columns(head *h, const db_table_content *content) {
     put_text(h, "nrows");
     put_whole(h, content->rows);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What DIALS' types of elements are: numbers in each row, and of which kind. */
+/* DIALS' types of elements: numbers per row, and their kind. */
 static const struct {
     const char *name;
     int numbers;
@@ -29,7 +29,7 @@ static const struct {
 };
 enum { TYPES = sizeof types / sizeof *types };
 
-/* To be closed. As h5py has numpy's bool. */
+/* The boolean type as h5py writes numpy's bool; to be closed. */
 static hid_t truth_type(void) {
     const hid_t type = H5Tenum_create(H5T_STD_I8LE);
     const int8_t no = 0, yes = 1;
@@ -92,7 +92,7 @@ static int write_identifiers(hid_t group, const db_table_content *content) {
     return good;
 }
 
-/* A group whose members keep their order, with its parents. */
+/* Creates a group, and its parents, that keeps the order of its members. */
 static hid_t create_group(hid_t file, const char *path) {
     const hid_t creation = H5Pcreate(H5P_GROUP_CREATE);
     H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
@@ -131,7 +131,7 @@ static db_status write_image(db_context *context, const char *path, hid_t file) 
 
 db_status db_table_write_hdf5(db_context *context, const char *path,
                               const db_table_content *content) {
-    enum { STEP = 1 << 20 }; /* by which the file grows in memory (bytes) */
+    enum { STEP = 1 << 20 }; /* bytes by which the file grows in memory */
     db_hdf5_guard guard;
     db_hdf5_enter(&guard);
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);

@@ -120,7 +120,7 @@ static double value_at(const db_site_kind *kind, const double *value, double at)
     return value[i] + part * (value[i + 1] - value[i]);
 }
 
-/* f'' of a curve on a range of energies: its points there, and the ends. Returns how many. */
+/* Cuts f'' to a range of energies: the curve's points within it, and both ends. Returns the number of points. */
 static size_t cut_out(const db_site_kind *kind, double from, double to, double *energy,
                       double *f_second) {
     size_t count = 0;

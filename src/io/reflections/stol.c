@@ -19,7 +19,7 @@ typedef struct curve {
     size_t count, capacity, out_of_order;
 } curve;
 
-/* What the first column of a file is, in units of sin(theta)/lambda. */
+/* The unit of a file's first column, as a multiple of sin(theta)/lambda. */
 static double column_unit(db_stol_abscissa abscissa) {
     static const double pi = 3.14159265358979323846;
     return abscissa == DB_4STOL ? 4 : abscissa == DB_Q ? 4 * pi : 1;

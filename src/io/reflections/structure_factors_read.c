@@ -1,5 +1,5 @@
-/* Structure factors of whatever kind of file: MTZ, CIF or text, merged and expanded by the space group's
- * operators where there are any; or calculated from coordinates. */
+/* Structure factors of any kind of file: MTZ, CIF or text, merged and expanded by the space group; or calculated
+ * from coordinates. */
 #include <dualbragg/io.h>
 #include <dualbragg/expert/file_kind.h>
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a CIF file: coordinates, not reflections? */
+/* *found: 1 if a CIF file has atoms and no reflections. */
 static db_status has_atoms(db_amplitude_reading *r, const db_file_content *content, int *found) {
     const char *const end = content->bytes + content->size;
     db_cif_block block = { .end = NULL };
@@ -54,7 +54,7 @@ static db_status read_model(db_amplitude_reading *r, const db_file_content *cont
                                r->chosen_size);
 }
 
-/* What is no coordinates has no sites. */
+/* Refuses a choice of sites for a file without coordinates. */
 static db_status refuse_choice(const db_amplitude_reading *r) {
     if (!r->options->choice_count) return DB_OK;
     return db_fail(
@@ -77,7 +77,7 @@ static db_status read_list(db_amplitude_reading *r, const db_file_content *conte
     return group ? db_amplitude_reading_take_group(r) : DB_OK;
 }
 
-/* What the file says of its crystal and beam, beside those of the experiment. */
+/* Notices of differences between the file's crystal and beam and the experiment's. */
 static void compare_origin(const db_amplitude_reading *r) {
     const double *const own = r->cell, *const cell = r->options->cell, beam = r->options->beam;
     int alike = 1;

@@ -1,5 +1,4 @@
-/* Lists of reflections as text: lines of h k l F, and those of SHELX, which have fixed columns and
- * intensities (HKLF 4). */
+/* Lists of reflections as text: lines of h k l F, or SHELX's fixed columns with intensities (HKLF 4). */
 #include "base/context_internal.h"
 #include "io/reflections/reflection_list.h"
 
@@ -9,10 +8,10 @@
 
 static const double largest_index = 1e6;
 
-/* What the lines are. */
+/* The kind of lines. */
 typedef struct text_kind {
     int shelx;            /* 1: in SHELX's columns, up to an end mark */
-    const char *doubtful; /* what leaves open whether they are amplitudes; NULL: nothing */
+    const char *doubtful; /* why it is unclear whether values are amplitudes; NULL: it is clear */
 } text_kind;
 
 /* ---- lines with white space between numbers */
@@ -43,7 +42,7 @@ static db_status parse_line(db_context *context, const db_text *text, db_listed_
         else
             item->value = value;
     }
-    item->sigma = NAN; /* what stands behind F may be anything */
+    item->sigma = NAN; /* columns after F may be anything */
     *rest = cursor;
     return DB_OK;
 }
@@ -124,8 +123,8 @@ int db_is_shelx_list(const char *text) {
     return parse_fixed(line, &item);
 }
 
-/* *lines: how many are in these columns, 0 unless all are; *ended: the last of them is an end mark, behind
- * which all is comment. */
+/* *lines: the number of lines in SHELX's columns; 0 unless all lines are. *ended: an end mark was found; text
+ * after it is comment. */
 static db_status find_layout(const db_amplitude_reading *r, size_t *lines, int *ended) {
     db_listed_reflection item;
     db_text text;

@@ -1,4 +1,4 @@
-/* What stands for gemmi_files.cpp in a build without gemmi. */
+/* Replaces gemmi_files.cpp in builds without gemmi. */
 #include "io/reflections/gemmi_files.h"
 
 #include "base/context_internal.h"
