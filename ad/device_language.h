@@ -1,5 +1,5 @@
-/* CUDA, as far as headers that are shared with the processor see it: AD_DEVICE_LANGUAGE where a file is compiled in it,
- * AD_DEVICE_PASS in the pass that makes code for the device. All else is in cuda/device_code.h. */
+/* What headers shared with the processor need to know of CUDA: AD_DEVICE_LANGUAGE is set when a file is compiled
+ * as CUDA, AD_DEVICE_PASS in the pass for the device. Everything else is in cuda/device_code.h. */
 #ifndef AD_DEVICE_LANGUAGE_H
 #define AD_DEVICE_LANGUAGE_H
 

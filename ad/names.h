@@ -33,10 +33,9 @@ typedef long double longdouble;
 #define AD_INLINE static inline __attribute__((unused, always_inline))
 #endif
 
-/* What works on vectors and matrices of dual numbers: part of the loop that uses it where they are
- * narrow, a function of its own where they have many slopes, which compiles seven times as fast.
- * With AD_MANY_INLINE these are part of the loop, too: the oracle, which works on them for every
- * pixel, is twice as fast so. */
+/* Functions of vectors and matrices of dual numbers. With few slopes they are inlined in the loop; with many they
+ * stay functions, which compiles seven times as fast. AD_MANY_INLINE inlines those, too: it makes the oracle,
+ * which calls them for every pixel, twice as fast. */
 #define AD_NUM_FN AD_PASTE_NUM_FN(DIRS)
 #define AD_PASTE_NUM_FN_(dirs) AD_NUM_FN_##dirs
 #define AD_PASTE_NUM_FN(dirs) AD_PASTE_NUM_FN_(dirs)

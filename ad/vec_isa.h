@@ -11,8 +11,8 @@
 #include <arm_neon.h>
 #endif
 
-/* An instruction set: the bytes of a register and how many there are, the types that its instructions take,
- * their names, and what does each operation on numbers of type t (double, float). */
+/* An instruction set: the bytes of a register and the number of registers, the types that its instructions take,
+ * their names, and each operation on numbers of type t (double, float). */
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 #define AD_VEC_BYTES 64
 #define AD_VEC_REGISTERS 32
@@ -103,8 +103,8 @@ typedef float vec_float __attribute__((vector_size(AD_VEC_BYTES)));
 typedef int64_t vec_bits_double __attribute__((vector_size(AD_VEC_BYTES)));
 typedef int32_t vec_bits_float __attribute__((vector_size(AD_VEC_BYTES)));
 
-/* What takes several instructions where a set has none for it. Without registers of masks a mask is a vector
- * of all-ones and zeros. Adding and subtracting 1.5 * 2^52 (2^23) removes the fraction if |a| is below 2^51
+/* Operations that need several instructions on a set without one for them. Without mask registers a mask is a
+ * vector of all-ones and zeros. Adding and subtracting 1.5 * 2^52 (2^23) removes the fraction if |a| is below 2^51
  * (2^22). */
 #if !defined(AD_VEC_OWN_MASK)
 typedef vec_bits_double vec_mask_double;

@@ -1,6 +1,6 @@
-/* Adds up images: some that are packed, and up to two as the caller has them, into one of either layout.
- * A pixel that several regions have is in packed images several times, and is written several times with
- * the same value; none is read and written by different threads. */
+/* Adds images: packed ones, and up to two in the caller's layout, into one of either layout. A pixel of several
+ * regions occurs several times in packed images; it is written several times with the same value. No thread reads
+ * what another writes. */
 #include "cuda/pixel_place.h"
 
 #define ADD_PIXEL(type)                                                                            \

@@ -1,5 +1,5 @@
-/* Adds up what the blocks of a normal kernel have left: each thread some slots in order, then the
- * threads of a sum pairwise. The order depends on the number of slots alone. */
+/* Adds the sums that the blocks of a normal kernel have left in slots: each thread adds some slots in order, then
+ * the threads' sums are added pairwise. The order depends on the number of slots only. */
 #include "cuda/arguments.h"
 #include "cuda/device_code.h"
 

@@ -1,4 +1,4 @@
-/* What the device's kernels are given, and their table. */
+/* The arguments of the device's kernels, and their table. */
 #ifndef DB_CUDA_ARGUMENTS_H
 #define DB_CUDA_ARGUMENTS_H
 
@@ -15,14 +15,14 @@ enum { DB_CUDA_BLOCK = 128, DB_CUDA_DOUBLE_BLOCK = 64, DB_CUDA_WARP = 32 };
 /* Shared memory of a block that every GPU grants by default. */
 enum { DB_CUDA_MOST_BLOCK_BYTES = 48 << 10 };
 
-/* Kernels along rows: a block takes so many pixels of a row, more where a row's terms are few and
- * the pixels soon done; and has at most so many bytes for the terms. */
+/* Kernels along rows: pixels of a row per block (many if a row has few terms, so that pixels are soon done), and
+ * the largest memory of its terms. */
 enum {
     DB_CUDA_SHORT_CHUNK = 256,
     DB_CUDA_LONG_CHUNK = 2048,
     DB_CUDA_MANY_TERMS = 16,
     DB_CUDA_MOST_TERM_BYTES = 40 << 10,
-    DB_CUDA_PIECE_BYTES = 32 << 10, /* where that is too little for all */
+    DB_CUDA_PIECE_BYTES = 32 << 10, /* if that is too little for all terms */
     DB_CUDA_TERM_BYTES = 80,        /* nine doubles, read 16 bytes at a time */
     DB_CUDA_MOST_SUB_ROWS = 4       /* those of kernel/row.h */
 };
@@ -48,12 +48,12 @@ enum {
     DB_CUDA_WINDOW_LOOSE = 32
 };
 
-/* Derivative images along rows: a thread has up to so many pixels at a time. */
+/* Derivative images along rows: the most pixels that a thread renders at a time. */
 enum {
     DB_CUDA_STAGED = 4,
     DB_CUDA_DOUBLE_STAGED = 2,
     DB_CUDA_STAGED_GENERAL = 1,
-    /* plain jobs have none between those of the panel and the Debye-Waller factor's */
+    /* plain jobs have no columns between the panel's and the Debye-Waller factor's */
     DB_CUDA_PLAIN_COLUMNS = DB_COLUMN_AMPLITUDE - (DB_COLUMN_DEBYE_WALLER - DB_COLUMN_Z)
 };
 
@@ -84,24 +84,24 @@ typedef struct db_cuda_boxes {
     double *outside; /* [boxes][sum_size]: sums, where a block's memory is too small; else NULL */
     db_loss loss;
     uint32_t result_size, sum_size, kept;
-    uint32_t rows;       /* pixels of which a block's memory holds rows */
+    uint32_t rows;       /* pixels whose rows fit in a block's memory */
     int32_t solve, sums; /* sums: db_boxes_sums */
 } db_cuda_boxes;
 
-/* What a search for spots in closed form has found (cuda/spot_search.cu). */
+/* The results of a search for spots in closed form (cuda/spot_search.cu). */
 typedef struct db_cuda_found {
     uint64_t candidates, spots, numbers; /* numbers: of spots in the lists of all tiles */
-    uint64_t wrong;                      /* least key of those whose spreads are no covariance */
+    uint64_t wrong;                      /* smallest key of spots whose spread is no covariance */
 } db_cuda_found;
 
-/* A node that may have a spot on a panel, at one of its passages. */
+/* A node, at one of its passages, that may have a spot on a panel. */
 typedef struct db_cuda_candidate {
     db_spot_name name;
     double square; /* of the structure factor */
-    uint64_t key;  /* of its spots, in whose order they stand in the lists of tiles */
+    uint64_t key;  /* of its spots; lists of tiles are sorted by it */
 } db_cuda_candidate;
 
-/* Lists of spots in the making; rooms: how many they can hold. */
+/* Lists of spots that are being made; rooms: the most that they can hold. */
 typedef struct db_cuda_list {
     db_cuda_found *found;
     db_cuda_candidate *candidate;
@@ -124,18 +124,19 @@ typedef struct db_cuda_still {
 } db_cuda_still;
 
 typedef struct db_cuda_arguments {
-    db_kernel_job job; /* pointers are the device's; region: those of the results' layout */
+    db_kernel_job job; /* its pointers point to the device; region: the layout of the results */
     /* [region_count + 1] pixels of all regions before each */
     const uint32_t *region_start;
     /* [region_count + 1] blocks of the kernel along rows before each */
     const uint32_t *row_start;
-    uint32_t region_count, pixels;     /* of all regions */
-    uint32_t row_chunk;                /* of the kernel along rows, ... */
-    uint32_t row_samples, kept_pixels; /* ... which has the terms of so many samples at a time, and
-                                          behind them (in reals) what pieces make of its pixels */
-    int32_t along_rows;                /* 1: images with derivatives are made along rows */
-    int32_t unlisted; /* 1: no table of structure factors, and offsets of indices suffice */
-    const void *row;  /* [panel][parameter_count] db_cuda_row_* */
+    uint32_t region_count, pixels; /* of all regions */
+    uint32_t row_chunk;            /* of the kernel along rows, ... */
+    /* ... which holds the terms of so many samples at a time; after them (in reals) the pixels'
+     * sums from earlier pieces */
+    uint32_t row_samples, kept_pixels;
+    int32_t along_rows; /* 1: images with derivatives are made along rows */
+    int32_t unlisted;   /* 1: no table of structure factors, and offsets of indices suffice */
+    const void *row;    /* [panel][parameter_count] db_cuda_row_* */
     void *derivative[DB_CUDA_MOST_IMAGES];
     /* normal equations */
     double *sums;                             /* [slots][db_normal_size(parameter_count + 1)] */
@@ -146,7 +147,7 @@ typedef struct db_cuda_arguments {
     /* spots in closed form */
     uint32_t tile_blocks;  /* that render a tile */
     uint32_t residual_sum; /* number of the residual's square among the sums */
-    uint32_t *cells;       /* [tiles]: those that have products, a bit for each */
+    uint32_t *cells;       /* [tiles]: a bit for each cell that has products */
     double *squares;       /* [tiles]: of residuals in the others */
     void *slopes;          /* of spots, to be made */
     /* images that are added up: derivative[parameter_count], job.data, job.background */
@@ -157,11 +158,10 @@ typedef struct db_cuda_arguments {
         noise_work noise;    /* of the kernel of noise, which reads nothing else */
         db_cuda_list list;   /* of the kernels that make lists of spots */
     };
-    db_cuda_boxes boxes; /* of the kernel of boxes, which reads derivative[] besides */
+    db_cuda_boxes boxes; /* of the kernel of boxes, which also reads derivative[] */
 } db_cuda_arguments;
 
-/* Specializations by the crystal's shape: those of KERNEL_SQUARE, of KERNEL_FEW_CELLS, and one for
- * the compact shapes. */
+/* Specializations by the crystal's shape: KERNEL_SQUARE, KERNEL_FEW_CELLS, and one for the compact shapes. */
 enum {
     DB_CUDA_SHAPE_SQUARE,
     DB_CUDA_SHAPE_FEW_CELLS,
@@ -180,15 +180,15 @@ typedef struct db_cuda_kernels {
     const void *image[DB_CUDA_SHAPES];  /* image, and derivatives of gradient kinds */
     const void *rows[DB_CUDA_SHAPES];   /* image along rows; forward kind only */
     const void *normal[DB_CUDA_SHAPES]; /* gradient kinds only */
-    /* the same for one source, sub-pixel and sample without a Debye-Waller factor, where there is
-     * such a kernel: image (of the forward kind along rows), normal equations */
+    /* for one source, sub-pixel and sample without a Debye-Waller factor, if there are such kernels: image
+     * (forward kind: along rows), normal equations */
     const void *still[DB_CUDA_SHAPES];
     const void *still_normal[DB_CUDA_SHAPES];
     /* of spots in closed form, before normal equations: which cells have products */
     const void *cells;
 } db_cuda_kernels;
 
-/* Of a db_kernel_kind; mixed: 0 or 1. */
+/* The kernels of a db_kernel_kind; mixed: 0 or 1. */
 const db_cuda_kernels *db_cuda_kernels_of(int kind, int mixed);
 
 /* Adds the slots of db_cuda_arguments.sums into the first one. */
@@ -197,16 +197,16 @@ extern const void *const db_cuda_add_slots;
 /* Adds up images, one pixel a thread of blocks of DB_CUDA_BLOCK (cuda/add_images.cu). */
 extern const void *const db_cuda_add_images;
 
-/* Threads of each of its blocks, which add so many sums. */
+/* Threads of each block of db_cuda_add_slots, and the sums that it adds. */
 enum { DB_CUDA_ADD_LANES = 32, DB_CUDA_ADD_SUMS = 8 };
 
-/* Coefficients and sums of boxes, one to each block of so many threads; a block's memory begins with so
- * many doubles that its threads share. */
+/* Computes coefficients and sums of boxes, one box per block of DB_CUDA_BOX_BLOCK threads; a block's memory begins
+ * with DB_CUDA_BOX_STATE doubles that its threads share. */
 extern const void *const db_cuda_box_sums;
 enum { DB_CUDA_BOX_BLOCK = 128, DB_CUDA_BOX_STATE = 12 };
 
-/* Kernels that make lists of spots, in the order in which they run; those of spots are one for crystals at rest, and
- * one for those that turn. */
+/* Kernels that make lists of spots, in the order in which they run. spots: for crystals at rest, and for crystals
+ * that turn. */
 typedef struct db_cuda_search_kernels {
     const void *clear, *nodes, *spots[2], *begin, *put, *sort;
 } db_cuda_search_kernels;
@@ -219,8 +219,7 @@ enum {
     DB_CUDA_PUT_THREADS = 4  /* that share a spot */
 };
 
-/* Makes an image with noise, a row of the panel in each block of so many threads; only in builds
- * with Random123. */
+/* Makes an image with noise, one row of the panel per block; only in builds with Random123. */
 extern const void *const db_cuda_noise;
 enum { DB_CUDA_NOISE_BLOCK = 128 };
 
@@ -234,8 +233,7 @@ static inline size_t db_cuda_term_bytes(const db_kernel_job *job, size_t samples
     return sub_rows *
            (DB_CUDA_TERM_BYTES * terms + (2 * sizeof(double) + 3 * real) * job->source_count);
 }
-/* Samples whose terms a block has at a time: all, or of one source pieces of about the same size;
- * 0: none. */
+/* The samples whose terms a block holds at a time: all, or (one source) pieces of about equal size; 0: none. */
 static inline size_t db_cuda_row_samples(const db_kernel_job *job, int mixed) {
     const size_t all = job->sample_count, partial = 16, /* whole partial sums */
         most = DB_CUDA_PIECE_BYTES / DB_CUDA_TERM_BYTES / (size_t)job->oversample,
@@ -253,16 +251,16 @@ static inline size_t db_cuda_staged_bytes(int general, int mixed) {
 static inline uint32_t db_cuda_block(int mixed) {
     return mixed ? DB_CUDA_BLOCK : DB_CUDA_DOUBLE_BLOCK;
 }
-/* Square blocks of products of so many images. */
+/* The number of square blocks of products of this many images. */
 static inline uint32_t db_cuda_products(size_t images) {
     return (uint32_t)(db_normal_size(images) / (DB_NORMAL_BLOCK * DB_NORMAL_BLOCK));
 }
-/* In whole blocks; odd, so that neighbouring rows lie in different banks of memory. */
+/* The length of a row in blocks of columns; odd, so that neighbouring rows lie in different memory banks. */
 static inline uint32_t db_cuda_row_length(size_t images) {
     return (uint32_t)((images + DB_NORMAL_BLOCK - 1) / DB_NORMAL_BLOCK) | 1;
 }
 
-/* Of normal equations with so many rows in a block's memory; groups 0: sums are outside. */
+/* For normal equations with this many rows in a block's memory; groups 0: the sums are outside. */
 static inline size_t db_cuda_normal_bytes(size_t images, uint32_t groups, uint32_t rows,
                                           int mixed) {
     const size_t real = mixed ? sizeof(float) : sizeof(double);
@@ -270,9 +268,8 @@ static inline size_t db_cuda_normal_bytes(size_t images, uint32_t groups, uint32
            rows * db_cuda_row_length(images) * DB_NORMAL_BLOCK * real;
 }
 
-/* Spots in closed form: a warp of 32 threads renders a cell of a tile, with a list of that many of its
- * spots; in a pass each thread sums so many derivatives of a pixel in registers, more of which would
- * spill. */
+/* Spots in closed form: a warp of 32 threads renders a cell of a tile, with a list of DB_CUDA_CELL_SPOTS spots; in
+ * a pass each thread sums DB_CUDA_SPOT_SLOPES derivatives of a pixel in registers (more would spill). */
 enum {
     DB_CUDA_TILE_CELLS = 32,
     DB_CUDA_TILE_PARTS = 8,
@@ -286,9 +283,9 @@ static inline size_t db_cuda_list_bytes(uint32_t warps) {
     return warps * DB_CUDA_CELL_SPOTS * sizeof(uint32_t);
 }
 
-/* Slopes of spots, [spots][passes][columns][derivatives of a pass], one spot and DB_SPOT_PASS parameters
- * to each thread of blocks whose memory has the model's values; then, of derivatives along a direction,
- * one spot and column, [spots][columns][derivatives of a pass], of which the first counts. */
+/* Slopes of spots, [spots][passes][columns][derivatives of a pass]: a thread computes one spot and DB_SPOT_PASS
+ * parameters, with the model's values in the block's memory. db_cuda_spot_tangent: derivatives along a direction,
+ * one spot and column per thread, [spots][columns][derivatives of a pass]; only the first of a pass is used. */
 extern const void *const db_cuda_spot_slopes;
 extern const void *const db_cuda_spot_tangent;
 enum { DB_CUDA_SLOPES_BLOCK = 128, DB_CUDA_MODEL_BYTES = 4 << 10 };

@@ -96,7 +96,7 @@ static db_status copy_memory(db_context *context, int number, void *to, const vo
     return status;
 }
 
-/* Of whichever GPU: none of it can the host read. After a final failure nothing is known of it. */
+/* 1 for memory of any GPU, which the host cannot read; -1: unknown, after a final failure. */
 static int is_device_memory(int number, const void *memory) {
     db_cuda_scope scope;
     if (db_cuda_enter(NULL, number, &scope) != DB_OK) return -1;
@@ -119,7 +119,8 @@ db_cuda_pace db_cuda_predicted = { .call = 30e-6,
                                    .slopes = 30e-6,
                                    .slopes_of_pixel = 4e-12 };
 
-/* Of spots in closed form, whose number nobody knows: as many as on a detector of a million pixels, or fewer. */
+/* Predicted time of spots in closed form. Their number is unknown: it is taken as that of a detector of a million
+ * pixels, or in proportion for fewer pixels. */
 static double list_seconds(const db_cuda_pace *pace, const db_device_load *load) {
     const double part = load->pixels < 1e6 ? load->pixels / 1e6 : 1;
     if (!load->closed) return 0;

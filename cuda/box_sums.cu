@@ -4,7 +4,7 @@
 #include "cuda/device_code.h"
 #include "loss/block_pixel.h"
 
-/* What the threads of a block share; the rest of its memory is for sums. */
+/* Values shared by the threads of a block; the rest of its memory is for sums. */
 typedef struct {
     double linear[DB_LINEAR], variance, loss;
     double before[DB_LINEAR]; /* diagonal of the coefficients before any is eliminated */
@@ -47,7 +47,7 @@ DB_CUDA_FN void add_up(double *own, int count, double *room) {
     block_barrier(); /* it may be written again */
 }
 
-/* Sums over all pixels by the coefficients alone, for the first thread, which is to close them. room:
+/* Sums over all pixels by the coefficients alone. The first thread gets them and must close them. room:
  * LINEAR_SUMS doubles for each thread. */
 DB_CUDA_FN db_block_sums sum_linear(const db_block *block, const double *linear, double *room) {
     const uint32_t thread = thread_number(), threads = thread_count(),
@@ -97,8 +97,8 @@ DB_CUDA_FN db_block block_of(const db_cuda_boxes *a, uint32_t b) {
     return block;
 }
 
-/* A pixel's row: derivatives by variables and coefficients times the root of the curvature, then the
- * slope over it, then the loss; zeros where it does not count. */
+/* Writes a pixel's row: derivatives by variables and coefficients times the root of the curvature, the slope
+ * divided by the root, the loss; all 0 if the pixel does not count. */
 DB_CUDA_FN void write_box_row(const db_cuda_arguments *all, const db_block *block,
                               const db_cuda_box_list *list, const double *linear, uint32_t i,
                               double *row) {
@@ -124,8 +124,8 @@ DB_CUDA_FN void write_box_row(const db_cuda_arguments *all, const db_block *bloc
     row[variables + DB_LINEAR + 1] = cost.value;
 }
 
-/* Which two elements of a row are multiplied for sum number s: those of the triangle, then the gradient;
- * the last sum is that of the losses. */
+/* The two elements of a row whose product goes into sum number s: first the triangle, then the gradient; the last
+ * sum adds losses. */
 typedef struct {
     uint32_t k, l;
 } row_pair;
@@ -208,7 +208,7 @@ DB_CUDA_FN void eliminate_rest(uint32_t variables, uint32_t kept, double *sum, b
     }
 }
 
-/* Leaves what is wanted in the box's place: gradient, then the triangle of what has been kept. */
+/* Stores the box's results: the gradient, then the triangle of kept variables. */
 DB_CUDA_FN void store_box(const db_cuda_boxes *a, uint32_t variables, const double *sum,
                           double *to) {
     const uint32_t all = variables + DB_LINEAR, triangle = all * (all + 1) / 2,
@@ -218,7 +218,7 @@ DB_CUDA_FN void store_box(const db_cuda_boxes *a, uint32_t variables, const doub
         to[all + s] = sum[s];
 }
 
-/* sum: for as many as any box has; row: for a->rows pixels */
+/* sum: room for the sums of the largest box; row: room for a->rows pixels */
 DB_CUDA_FN void derive_box(const db_cuda_arguments *arguments, uint32_t b, db_block *block,
                            box_state *state, double *sum, double *row) {
     const db_cuda_boxes *const a = &arguments->boxes;

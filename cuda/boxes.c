@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* What a call brings, and takes back, in one piece of memory each. What was measured is the first of it,
- * and is brought when it is new. */
+/* Offsets in the memory that a call copies to the device, and back. It begins with the measured data, which are
+ * copied only when they are new. */
 typedef struct {
     size_t data, region, rule, list, link, solution, result, back,
         end;            /* bytes from the beginning */
@@ -16,7 +16,7 @@ typedef struct {
 
 enum { ALIGNMENT = 64, DATA = 4 };
 
-/* What was measured is on its own where there is more of it. */
+/* More measured data than this have memory of their own. */
 static const size_t MOST_DATA_BYTES = (size_t)8 << 20;
 
 static size_t data_bytes(const db_device_work *work) { return DATA * work->pixels * sizeof(float); }
@@ -38,7 +38,7 @@ static size_t links_of(const db_boxes_request *q) {
     return links;
 }
 
-/* Doubles of a box: its gradient, then the triangle of what is kept. */
+/* Doubles of a box's result: its gradient, then the triangle of kept variables. */
 static size_t result_size(const db_boxes_request *q) {
     const size_t all = q->most + DB_LINEAR, kept = q->most + q->kept;
     if (q->sums == DB_BOXES_NO_SUMS) return 0;
@@ -54,7 +54,7 @@ static size_t sum_size(const db_boxes_request *q) {
 /* ... and of the row of a pixel. */
 static size_t row_length(const db_boxes_request *q) { return (q->most + DB_LINEAR + 2) | 1; }
 
-/* A block has few rows beside so many sums. */
+/* 1 if the sums leave a block's memory room for few rows only. */
 static int is_outside(const db_boxes_request *q) {
     enum { FEW = 16 };
     return sum_size(q) + FEW * row_length(q) + DB_CUDA_BOX_STATE >
@@ -92,7 +92,7 @@ static void fill_lists(const db_device_boxes *boxes, db_cuda_box_list *list,
     }
 }
 
-/* What was measured: arrays that are given. */
+/* The arrays of measured data; NULL: not given. */
 static void data_of(const db_device_boxes *boxes, const float *array[DATA]) {
     array[0] = boxes->data.value;
     array[1] = boxes->data.weight;
@@ -129,7 +129,7 @@ static db_status bring_values(db_context *context, db_device_plan *plan, const d
     return DB_OK;
 }
 
-/* Much data, where they are not there yet. */
+/* Copies measured data that have memory of their own, unless they are there. */
 static db_status bring_measured(db_context *context, db_device_plan *plan,
                                 const db_device_work *work, const db_device_boxes *boxes) {
     const float *array[DATA];
@@ -157,7 +157,7 @@ static void point_to_data(const db_device_work *work, const db_device_boxes *box
                           : NULL;
 }
 
-/* The plan's own images: rendered, or those of the last call. */
+/* Renders the plan's own images, or takes those of the last call. */
 static db_status have_images(db_context *context, db_device_plan *plan, const db_device_work *work,
                              db_boxes_image image, db_cuda_arguments *a) {
     const size_t bytes = work->pixels * sizeof(float);
@@ -176,7 +176,7 @@ static db_status have_images(db_context *context, db_device_plan *plan, const db
     return db_cuda_start_images(context, plan, work, a);
 }
 
-/* So many rows of pixels as a block's memory has room for. */
+/* The rows of pixels that fit in a block's memory. */
 static uint32_t choose_rows(const db_boxes_request *q) {
     const size_t room = DB_CUDA_MOST_BLOCK_BYTES / sizeof(double) - DB_CUDA_BOX_STATE -
                         (is_outside(q) ? 0 : sum_size(q)),
@@ -196,7 +196,7 @@ _Static_assert(DB_CUDA_BOX_BLOCK * sizeof(db_block_sums) + DB_CUDA_BOX_STATE * s
                    DB_CUDA_MOST_BLOCK_BYTES,
                "a block has room for its threads' sums");
 
-/* From the packed triangle to rows of all unknowns. */
+/* Expands the packed triangle to rows of all unknowns. */
 static void unpack_box(const db_device_boxes *boxes, size_t b, const double *from) {
     const db_boxes_request *q = boxes->request;
     const size_t variables = q->links[q->rule[b].links].variables, all = variables + DB_LINEAR;

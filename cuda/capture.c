@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* A failure of the GPU is found by what is asked of it next. */
+/* 1 if the stream is being captured. A failure of the GPU shows in the next call. */
 int db_cuda_is_captured(cudaStream_t stream) {
     enum cudaStreamCaptureStatus found = cudaStreamCaptureStatusNone;
     if (!stream || stream == cudaStreamLegacy) return 0; /* it never is */
@@ -31,7 +31,7 @@ db_status db_cuda_capture_stays(db_context *context, const db_device_plan *plan,
     return plan->captured && !there ? refuse(context, plan) : DB_OK;
 }
 
-/* What stays the same for the plan's life is shared. */
+/* A plan for a captured call; it shares what never changes with its plan. */
 static db_device_plan *plan_of_graph(const db_device_plan *plan) {
     db_device_plan *const made = calloc(1, sizeof *made);
     if (!made) return NULL;
@@ -55,7 +55,7 @@ static db_device_plan *plan_of_graph(const db_device_plan *plan) {
     return made;
 }
 
-/* Allocating, and waiting for other streams, is for threads that say so. */
+/* Changes the thread's capture mode: only the relaxed mode allows to allocate, and to wait for other streams. */
 static enum cudaStreamCaptureMode change_mode(enum cudaStreamCaptureMode mode) {
     (void)cudaThreadExchangeStreamCaptureMode(&mode);
     return mode;

@@ -120,7 +120,7 @@ static void lay_out_run(const db_kernel_contraction *c, int mixed, char *rows, s
         ((db_cuda_row_double *)(void *)rows)->windows |= windows_of(c);
 }
 
-/* All rows of all panels, anew: a direction is seldom the same again. */
+/* Writes all rows of all panels without comparing: a direction is rarely the same again. */
 static void fill_tangent(const db_device_work *work, char *out, int *changed) {
     const size_t images = db_cuda_tangent_images(work), runs = work->job.parameter_count;
     for (size_t panel = 0; panel < db_cuda_panels(work); panel++) {
@@ -134,7 +134,7 @@ static void fill_tangent(const db_device_work *work, char *out, int *changed) {
     *changed = 1;
 }
 
-/* Where they differ from what is there. */
+/* Writes the rows that differ from those there. */
 static db_status fill_rows(db_context *context, const db_device_work *work, size_t bytes, char *out,
                            int *changed) {
     const db_kernel_contraction *from = work->job.contraction;

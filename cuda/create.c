@@ -89,7 +89,7 @@ static db_status count_pixels(db_context *context, db_device_plan *plan,
     return DB_OK;
 }
 
-/* Fills what plan->regions holds: regions, packed regions, and what lies before each. */
+/* Fills plan->regions: regions, packed regions, and the pixels and blocks before each. */
 static void fill_regions(const db_device_plan *plan, const db_device_work *work, char *memory) {
     const size_t count = work->region_count;
     db_region *given = (db_region *)(void *)memory;
@@ -133,7 +133,7 @@ static db_status send_regions(db_context *context, db_device_plan *plan,
     return status;
 }
 
-/* What a plan before has left is used again. */
+/* Makes the stream, events and memory that an earlier plan has not left. */
 static db_status make_stream(db_context *context, db_device_plan *plan) {
     if (!plan->own_stream)
         DB_CUDA_TRY(context, plan->number,
@@ -164,7 +164,7 @@ static db_status prepare_plan(db_context *context, db_device_plan *plan,
     return db_cuda_values_reserve(context, plan, work);
 }
 
-/* From what plans before have left, if there is one. */
+/* A plan with what earlier plans have left, if there is any. */
 static db_device_plan *make_plan(db_context *context, int number) {
     db_device_plan *made = db_cuda_pool_take(context, number);
     if (!made) made = calloc(1, sizeof *made);
@@ -206,8 +206,7 @@ db_status db_cuda_plan_of_image(db_context *context, int number, size_t pixels,
     return make_stream(context, made);
 }
 
-/* What is under way there may use the plan's memory: the own stream, on which it is used again or
- * freed, waits for it. */
+/* Makes the own stream, which reuses or frees the plan's memory, wait for the work on the caller's stream. */
 static void leave_callers_stream(db_device_plan *plan) {
     const int elsewhere = plan->stream != plan->own_stream;
     if (elsewhere && db_cuda_plan_set_stream(NULL, plan, DB_STREAM_OWN, NULL) != DB_OK)

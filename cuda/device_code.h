@@ -1,5 +1,5 @@
-/* All that the kernels need of CUDA's language. The rest of them is plain C, which is compiled for
- * the processor as well, against a stand-in for the CUDA runtime (tests/cuda). */
+/* The only use of CUDA's language by the kernels. The rest of them is plain C, which is also compiled for the
+ * processor with a stand-in for the CUDA runtime (tests/cuda). */
 #ifndef DB_CUDA_DEVICE_CODE_H
 #define DB_CUDA_DEVICE_CODE_H
 
@@ -14,8 +14,7 @@
 #define DB_CUDA_FN static __device__ __forceinline__
 #define DB_CUDA_UNROLL _Pragma("unroll")
 #define DB_CUDA_LOOP _Pragma("unroll 1")
-/* Shared memory of a block of threads; the launch says its size. Read and written 16 bytes at a
- * time. */
+/* The shared memory of a block of threads, whose size the launch sets. It is read and written 16 bytes at a time. */
 DB_CUDA_FN double *block_memory(void) {
     extern __shared__ __align__(16) double db_cuda_block_memory[];
     return db_cuda_block_memory;
@@ -24,7 +23,7 @@ DB_CUDA_FN void block_barrier(void) { __syncthreads(); }
 DB_CUDA_FN uint32_t block_number(void) { return blockIdx.x; }
 DB_CUDA_FN uint32_t thread_number(void) { return threadIdx.x; }
 DB_CUDA_FN uint32_t thread_count(void) { return blockDim.x; }
-/* Of whole numbers, whose order does not matter; what was there before. */
+/* Atomic operations on integers, whose order does not matter; they return the value before. */
 DB_CUDA_FN uint32_t atomic_add_32(uint32_t *to, uint32_t n) { return atomicAdd(to, n); }
 DB_CUDA_FN uint64_t atomic_add_64(uint64_t *to, uint64_t n) {
     return atomicAdd((unsigned long long *)to, (unsigned long long)n);
@@ -32,8 +31,8 @@ DB_CUDA_FN uint64_t atomic_add_64(uint64_t *to, uint64_t n) {
 DB_CUDA_FN void atomic_min_64(uint64_t *to, uint64_t n) {
     atomicMin((unsigned long long *)to, (unsigned long long)n);
 }
-/* Of the DB_CUDA_WARP threads that run together, all of which come: until what they wrote to memory can be
- * read; and the votes of all, a bit for each. */
+/* Must be called by all DB_CUDA_WARP threads of a warp. warp_barrier: their writes to memory can be read;
+ * warp_ballot: a bit for the vote of each. */
 DB_CUDA_FN void warp_barrier(void) { __syncwarp(); }
 DB_CUDA_FN uint32_t warp_ballot(int vote) { return __ballot_sync(0xffffffffU, vote); }
 #else
@@ -55,7 +54,7 @@ DB_CUDA_FN uint32_t count_bits(uint32_t bits) { return (uint32_t)__builtin_popco
 DB_CUDA_FN uint32_t lowest_bit(uint32_t bits) { return (uint32_t)__builtin_ctz(bits); }
 #endif
 
-/* A kernel, whose parameter is its arguments; what follows is its body, with `a` for them. */
+/* Defines a kernel with db_cuda_arguments as parameter; the body follows, with the arguments as `a`. */
 #define DB_CUDA_KERNEL(name, most_threads, least_blocks)                                           \
     DB_CUDA_KERNEL_(name, most_threads, least_blocks)
 #define DB_CUDA_KERNEL_(name, most_threads, least_blocks)                                          \
@@ -64,7 +63,7 @@ DB_CUDA_FN uint32_t lowest_bit(uint32_t bits) { return (uint32_t)__builtin_ctz(b
     DB_CUDA_ENTRY(most_threads, least_blocks) name(DB_CUDA_PARAMETER own) { name##_body(&own); }   \
     DB_CUDA_FN void name##_body(const db_cuda_arguments *a)
 
-/* Tells the compiler what a pointer points to. */
+/* Tells the compiler that a pointer points to the block's memory. */
 #if defined(__CUDA_ARCH__)
 #define DB_CUDA_IN_BLOCK_MEMORY(pointer) __builtin_assume(__isShared(pointer))
 #else

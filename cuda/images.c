@@ -18,12 +18,12 @@ static void *image_of(const db_device_work *work, size_t i) {
     return i == 0 ? work->job.image : work->job.derivative[i - 1];
 }
 
-/* Which of a work's images are in the memory of the plan's GPU. */
+/* The images of a work that are in the memory of the plan's GPU. */
 typedef struct {
     int there[DB_CUDA_MOST_IMAGES], any;
 } image_places;
 
-/* Where there are few tiles, several blocks render one: some with many spots take long. */
+/* Starts the kernel of tiles. If there are few tiles, several blocks share one: a tile with many spots takes long. */
 static db_status start_tiles(db_context *context, db_device_plan *plan, const db_device_work *work,
                              const void *kernel, db_cuda_arguments *a) {
     enum { ENOUGH_WARPS = 1 << 15 };
@@ -120,14 +120,14 @@ static size_t pixel_size(const db_device_work *work) {
     return work->job.pixel_type == DB_FLOAT32 ? sizeof(float) : sizeof(double);
 }
 
-/* Each image where it is wanted, or packed in memory of the plan, from where it comes to the host. */
+/* Renders each image to its place on the device, or packed into the plan's memory and from there to the host. */
 static db_status render_images(db_context *context, db_device_plan *plan,
                                const db_device_work *work, const image_places *places) {
     const size_t images = 1 + db_device_derivatives(work), size = pixel_size(work);
     const db_cuda_layout layout = places->any ? DB_CUDA_AS_GIVEN : DB_CUDA_PACKED;
     const size_t image_bytes =
         (layout == DB_CUDA_PACKED ? (size_t)plan->pixels : work->pixels) * size;
-    wanted_image own[DB_CUDA_MOST_IMAGES]; /* those that do not stay on the device */
+    wanted_image own[DB_CUDA_MOST_IMAGES]; /* images for the host */
     void *to[DB_CUDA_MOST_IMAGES];
     size_t own_count = 0;
     db_cuda_arguments a = db_cuda_arguments_of(plan, work, layout);
@@ -151,8 +151,7 @@ static db_status render_images(db_context *context, db_device_plan *plan,
     return db_cuda_results_there(context, plan, own_count > 0);
 }
 
-/* The sum of packed images, where it is wanted: in the caller's memory on the device, or by way of the
- * first of them in that of the host. */
+/* Adds packed images into the caller's memory on the device, or into the first of them and from there to the host. */
 static db_status deliver_tangent(db_context *context, db_device_plan *plan,
                                  const db_device_work *work, char *packed, size_t count,
                                  void *image, int there) {
@@ -205,7 +204,7 @@ db_status db_cuda_plan_render(db_context *context, db_device_plan *plan,
     return status;
 }
 
-/* By way of packed memory: a pixel that several regions have is added to once. */
+/* Adds the background in packed memory, so that a pixel of several regions gets it once. */
 static db_status add_background(db_context *context, db_device_plan *plan,
                                 const db_device_work *work, int copy) {
     const size_t bytes = plan->pixels * pixel_size(work);

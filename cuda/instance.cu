@@ -1,6 +1,5 @@
-/* The device's kernels of one kind and precision: one pixel per thread, from the same headers as on
- * the processor. Compiled many times, with the definitions of kernel/instance.c but those of
- * instruction sets. */
+/* The device's kernels of one kind and precision: one pixel per thread, from the same headers as on the processor.
+ * Compiled many times, with the definitions of kernel/instance.c except instruction sets. */
 #include "cuda/device_code.h"
 
 #define LANES 1
@@ -68,7 +67,7 @@
     STILL_KERNELS(name, shape)                                                                     \
     ROWS_KERNELS(name, shape)
 
-/* With what is to be left out (kernel/spot_cut.h). */
+/* Adds KERNEL_CUT if parts of spots are to be left out (kernel/spot_cut.h). */
 DB_CUDA_FN kernel_shape with_cut(kernel_shape shape, const db_kernel_job *job) {
     return (kernel_shape)(shape | (job->cuts ? KERNEL_CUT : 0));
 }
@@ -76,7 +75,7 @@ DB_CUDA_FN kernel_shape with_cut(kernel_shape shape, const db_kernel_job *job) {
 #if DB_INSTANCE_GENERAL
 KERNELS(any, with_cut((kernel_shape)a->job.shape, &a->job))
 #else
-/* One of the three, as the compiler can see. */
+/* One of three constants, so that the compiler knows them all. */
 DB_CUDA_FN kernel_shape compact_shape(const db_kernel_job *job) {
     return job->shape == DB_SHAPE_ROUND   ? KERNEL_ROUND
            : job->shape == DB_SHAPE_GAUSS ? KERNEL_GAUSS

@@ -67,7 +67,7 @@ void db_cuda_spots_sort_kernel(db_cuda_arguments);
     ENTRY(still_normal, kind, precision, shape, number)
 #define ENTRY_NORMAL(kind, precision, shape, number) ENTRY(normal, kind, precision, shape, number)
 
-/* In the order of db_kernel_kind. */
+/* Kernels in the order of db_kernel_kind. */
 #define KINDS(precision)                                                                           \
     {                                                                                              \
         { .image = { PLAIN(ENTRY_IMAGE, forward, precision) },                                     \

@@ -61,7 +61,8 @@ db_cuda_arguments db_cuda_arguments_of(const db_device_plan *plan, const db_devi
     return a;
 }
 
-/* To wait for a captured stream would spoil the capture, in which nothing is on its way. */
+/* Waits for the work of a call that failed. A captured stream has no work, and waiting for it would break the
+ * capture. */
 static void stop_work(const db_device_plan *plan) {
     const int captured = db_cuda_is_captured(plan->stream);
     if (!captured || plan->captured)

@@ -1,6 +1,6 @@
-/* How many blocks of a kernel a multiprocessor is to hold at least, which bounds the registers of a
- * thread (65536 / (blocks x threads)): as many as leave the mixed kernels without spills. What came
- * of it is recorded in tests/cuda/registers.record. */
+/* The least number of a kernel's blocks per multiprocessor, which limits the registers of a thread (65536 /
+ * (blocks x threads)): as many blocks as the mixed kernels allow without spills. tests/cuda/registers.record has
+ * the resulting registers. */
 #ifndef DB_CUDA_LAUNCH_BOUNDS_H
 #define DB_CUDA_LAUNCH_BOUNDS_H
 

@@ -45,7 +45,7 @@ static db_status make_noise(db_context *context, db_device_plan *plan, const noi
     DB_TRY(find_place(context, plan, "the numbers", &number));
     DB_TRY(db_cuda_need_more(context, plan, &plan->sums, rows, "the rows of an image with noise"));
     DB_TRY(db_cuda_need_locked(context, plan->number, &plan->host_sums, rows));
-    /* behind what the caller may have written there on the default stream */
+    /* after the caller's writes on the default stream */
     if (expected.there || signal.there || number.there)
         DB_TRY(db_cuda_plan_set_stream(context, plan, DB_STREAM_WAIT, NULL));
     if (!expected.there)

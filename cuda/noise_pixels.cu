@@ -1,12 +1,12 @@
-/* Noise: a block of threads makes a row of the panel, by the processor's formulas and random numbers.
- * Compiled without fused multiply-add (-fmad=false), so that it has the same bits; a row's photons
- * are added from left to right for the same reason. */
+/* Adds noise: a block of threads makes a row of the panel, with the processor's formulas and random numbers.
+ * Compiled without fused multiply-add (-fmad=false) for the same bits; therefore a row's photons are also added
+ * from left to right. */
 #include "noise/pixel_chain.h"
 
 #include "cuda/arguments.h"
 #include "cuda/device_code.h"
 
-/* What a thread knows of its pixels, and the light of its last one. */
+/* A thread's summary of its pixels, and the light of its last one. */
 typedef struct {
     double light;
     noise_row row;
@@ -42,7 +42,7 @@ DB_CUDA_FN void clear_pixel(const db_noise_frame *f, uint32_t fast, uint32_t slo
     if (f->number) f->number[pixel] = 0;
 }
 
-/* One thread adds up what all know of the row. */
+/* Adds a thread's summary of the row; one thread does so for all. */
 DB_CUDA_FN void add_thread(const noise_row *own, noise_row *sum) {
     sum->overloads += own->overloads;
     sum->underflows += own->underflows;

@@ -1,4 +1,4 @@
-/* What the backend does for plans (db_device_operations). */
+/* The backend's functions for plans (db_device_operations). */
 #ifndef DB_CUDA_OPERATIONS_H
 #define DB_CUDA_OPERATIONS_H
 
@@ -24,10 +24,11 @@ db_status db_cuda_noise_make(db_context *context, int number, const struct noise
 
 extern const db_device_backend db_cuda_backend;
 
-/* What a call is predicted to take (s), as measured on an H200 with 16 cores (tests/cuda/test_predictions.c): of itself; by
- * byte of results in pageable memory, of a thread and at best; by sample [double, mixed], and a derivative of it in parts of
- * one; by pixel, and of each derivative's; of boxes more, of the call and by pixel; and of spots in closed form: of their
- * list, of slopes by each parameter, and of each derivative by pixel. Variable for tests. */
+/* Predicted times (s), measured on an H200 with 16 cores (tests/cuda/test_predictions.c): per call; per byte of
+ * results in pageable memory, by one thread and at best; per sample [double, mixed], and per derivative of a
+ * sample as a fraction of that; per pixel, and per derivative of a pixel; additional for boxes, per call and per
+ * pixel; for spots in closed form: their list, slopes by each parameter, and each derivative per pixel. Variable
+ * for tests. */
 typedef struct db_cuda_pace {
     double call, byte, best_byte, sample[2], derivative_of_sample, pixel, derivative, boxes,
         box_pixel, list, slopes, slopes_of_pixel;

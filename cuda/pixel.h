@@ -1,5 +1,5 @@
-/* What becomes of a thread's pixel: stored, contracted with the parameters, or summed over the pixels
- * of a block. */
+/* What happens to a thread's pixel: it is stored, contracted with the parameters, or summed over the pixels of a
+ * block. */
 #ifndef DB_CUDA_PIXEL_H
 #define DB_CUDA_PIXEL_H
 
@@ -24,12 +24,12 @@ DB_CUDA_FN fine read_pixel(db_pixel_type type, const void *pixels, size_t elemen
                               : (fine)((const double *)pixels)[element];
 }
 
-/* Of a pixel that counts. */
+/* The weight of a pixel that counts. */
 DB_CUDA_FN fine weight_at_element(const db_kernel_job *job, size_t element) {
     return job->weight ? read_pixel(job->data_type, job->weight, element) : 1;
 }
 
-/* What the model is compared with. */
+/* The data that the model is compared with: without the background. */
 DB_CUDA_FN fine data_at_element(const db_kernel_job *job, size_t element) {
     const fine data = read_pixel(job->data_type, job->data, element);
     return job->background ? data - read_pixel(job->pixel_type, job->background, element) : data;
@@ -69,8 +69,8 @@ DB_CUDA_FN const coefficient_row *rows_of(const db_cuda_arguments *a, const db_r
     X(DB_CUDA_WINDOW_DEBYE_WALLER, DB_COLUMN_DEBYE_WALLER, DB_COLUMN_CELLS)                        \
     DB_CUDA_WINDOW_OF_CELLS(X)
 
-/* Adds columns from `first` to `end` times their coefficients in so many rows, whose chains of
- * operations overlap. The numbers of the columns are constants, so that these stay in registers. */
+/* Adds columns `first` to `end` times their coefficients for several rows, whose chains of operations overlap.
+ * Column numbers are constants, so that columns stay in registers. */
 DB_CUDA_FN void contract_window(const coefficient_row *const *row, int rows, const pixel_sums *sums,
                                 int first, int end, fine *slope) {
     DB_CUDA_UNROLL
@@ -86,7 +86,7 @@ DB_CUDA_FN void contract_window(const coefficient_row *const *row, int rows, con
     }
 }
 
-/* Derivatives by so many rows; windows: all that they have. */
+/* Derivatives by several rows; windows: those that any of the rows has. */
 DB_CUDA_FN void contract_rows(const coefficient_row *const *row, int rows, int32_t windows,
                               const pixel_sums *sums, fine *slope) {
     DB_CUDA_UNROLL
@@ -140,8 +140,8 @@ DB_CUDA_FN void add_square(const quad *row, uint32_t length, uint32_t i, uint32_
 
 enum { SQUARE = DB_NORMAL_BLOCK * DB_NORMAL_BLOCK };
 
-/* A block's sums are in its own memory, of several groups of pixels; where that is too small, of one
- * group in the block's slot. */
+/* The sums of a block: in its own memory, for several groups of pixels; if that is too small, in its slot, for one
+ * group. */
 DB_CUDA_FN double *sums_of_slot(const db_cuda_arguments *a) {
     return a->sums + (size_t)block_number() * a->size;
 }
@@ -154,7 +154,7 @@ DB_CUDA_FN void clear_sums_of_block(const db_cuda_arguments *a) {
             block_memory()[s] = 0;
 }
 
-/* What a thread adds up: a square block of products, over some of the block's rows. */
+/* The task of a thread: a square block of products, over some of the block's rows. */
 typedef struct {
     uint32_t i, j, from, end;
 } sum_task;
@@ -168,9 +168,9 @@ DB_CUDA_FN sum_task task_of(const db_cuda_arguments *a, uint32_t task) {
     return t;
 }
 
-/* Adds the products of the block's rows, one of each thread. The order of all additions is fixed. In
- * the block's memory neighbouring threads have neighbouring sums: [element of a square][task].
- * first: the thread's first task, which most have no other than. */
+/* Adds the products of the block's rows, one row from each thread. The order of all additions is fixed. In the
+ * block's memory neighbouring threads have neighbouring sums: [element of a square][task]. first: the thread's
+ * first task; most threads have no other. */
 DB_CUDA_FN void add_rows(const db_cuda_arguments *a, const quad *row, const sum_task *first) {
     double *const sums = block_memory();
     const uint32_t tasks = a->size / SQUARE * a->groups, threads = thread_count();
@@ -184,7 +184,7 @@ DB_CUDA_FN void add_rows(const db_cuda_arguments *a, const quad *row, const sum_
     }
 }
 
-/* The same where the block's memory has no room for sums: the slot has them, square by square. */
+/* As add_rows if the sums do not fit in the block's memory: they are in the slot, square by square. */
 DB_CUDA_FN void add_rows_outside(const db_cuda_arguments *a, const quad *row) {
     double *const sums = sums_of_slot(a);
     for (uint32_t task = thread_number(); task < a->size / SQUARE; task += thread_count()) {

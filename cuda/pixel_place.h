@@ -1,4 +1,4 @@
-/* Which pixel a thread works on, and where it is in images. */
+/* The pixel of a thread, and its place in images. */
 #ifndef DB_CUDA_PIXEL_PLACE_H
 #define DB_CUDA_PIXEL_PLACE_H
 
@@ -11,7 +11,7 @@ typedef struct {
     size_t element; /* of image, data ... */
 } pixel_place;
 
-/* The region of pixel (or block) number i: the last one that starts at or before it. */
+/* The region of pixel (or block) number i: the last one that starts at i or before. */
 DB_CUDA_FN uint32_t region_of(const uint32_t *start, uint32_t regions, uint32_t i) {
     uint32_t low = 0, high = regions;
     while (high - low > 1) {

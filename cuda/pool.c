@@ -1,11 +1,12 @@
-/* What plans leave for later ones of their context: stream, events and memory. The driver takes
- * milliseconds to make them anew, a refinement makes thousands of plans. */
+/* Streams, events and memory that plans leave for later plans of their context. The driver needs milliseconds to
+ * make them, and a refinement makes thousands of plans. */
 #include "cuda/plan.h"
 
 #include <stdlib.h>
 
 enum { MOST_IDLE = 4 };
-static const size_t MOST_BYTES = (size_t)1 << 30; /* of the device, that one of them keeps */
+/* the most device memory that an idle plan keeps */
+static const size_t MOST_BYTES = (size_t)1 << 30;
 
 typedef struct pool {
     db_device_plan *idle[MOST_IDLE];
@@ -29,7 +30,7 @@ static void release_memory(db_device_plan *plan) {
     db_cuda_release_locked(&plan->host_sums);
 }
 
-/* What graphs have read; memory is freed once the GPU does not use it. */
+/* Releases the memory of captured calls; it is freed when the GPU no longer uses it. */
 static void release_graphs(db_device_plan *plan) {
     while (plan->of_graphs) {
         db_device_plan *const first = plan->of_graphs;
@@ -78,7 +79,7 @@ static void destroy_pool(void *memory) {
     free(own);
 }
 
-/* NULL: the context has none, or one of another backend. */
+/* The context's pool; NULL: there is none, or it belongs to another backend. */
 static pool *pool_of(const db_context *context) {
     return context->pool_destroy == destroy_pool ? context->device_pool : NULL;
 }

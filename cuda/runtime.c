@@ -29,8 +29,8 @@ db_status db_cuda_status(db_context *context, int number, cudaError_t error, con
                    ends_the_process(error) ? "; this process cannot use the GPU any more" : "");
 }
 
-/* What has grown may grow again: it gets half as much more. Asking the driver takes long, and giving
- * memory back waits for all that the GPU does. */
+/* Room for a buffer: half as much more if it grows, since it may grow again. Allocating takes long, and freeing
+ * waits for the whole GPU. */
 static size_t room_for(const db_cuda_buffer *before, size_t bytes) {
     return before->bytes ? bytes + bytes / 2 : bytes;
 }

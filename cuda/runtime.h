@@ -28,8 +28,8 @@ typedef struct db_cuda_buffer {
     size_t bytes;
 } db_cuda_buffer;
 
-/* At least so many bytes of device memory, or of page-locked (pinned) host memory. Where memory is
- * allocated the contents are lost. */
+/* Makes a buffer hold at least `bytes` bytes of device memory, or of page-locked (pinned) host memory. New memory
+ * does not have the old contents. */
 db_status db_cuda_need(db_context *context, int number, db_cuda_buffer *buffer, size_t bytes,
                        const char *what);
 db_status db_cuda_need_locked(db_context *context, int number, db_cuda_buffer *buffer,
@@ -37,7 +37,7 @@ db_status db_cuda_need_locked(db_context *context, int number, db_cuda_buffer *b
 void db_cuda_release(db_cuda_buffer *buffer);
 void db_cuda_release_locked(db_cuda_buffer *buffer);
 
-/* Of the host, of GPU `number` (or managed), of another GPU, or not known after a failure. */
+/* Memory of the host, of GPU `number` (or managed), of another GPU, or unknown after a failure. */
 typedef enum db_cuda_place {
     DB_CUDA_PAGEABLE,
     DB_CUDA_LOCKED,
@@ -47,8 +47,8 @@ typedef enum db_cuda_place {
 } db_cuda_place;
 db_cuda_place db_cuda_place_of(int number, const void *memory);
 
-/* *there: 1 for memory of this GPU, 0 for that of the host or NULL. DB_ERROR_INPUT for that of another GPU.
- * what: the memory, for the message. Asks the runtime once. */
+/* *there: 1 for memory of this GPU, 0 for memory of the host or NULL. DB_ERROR_INPUT for memory of another GPU.
+ * what: the memory's name, for the message. Asks the runtime once. */
 db_status db_cuda_check_place(db_context *context, int number, const void *memory, const char *what,
                               int *there);
 

@@ -276,8 +276,7 @@ DB_CUDA_FN void sum_slot(loop_mode mode, const db_cuda_arguments *a) {
 _Static_assert(sizeof(row_term) == DB_CUDA_TERM_BYTES, "what the host makes room for");
 #endif
 
-/* The block's threads work out together what the pixels of the run have in common, from the sample
- * number `first` on. */
+/* The block's threads together compute the terms that all pixels of the run share, from sample number `first` on. */
 DB_CUDA_FN void place_rows(const loop_mode *mode, const db_kernel_job *job,
                            const db_kernel_panel *panel, int slow, size_t first, row_terms *row) {
     const uint32_t thread = thread_number(), threads = thread_count();
@@ -304,8 +303,8 @@ DB_CUDA_FN void place_rows(const loop_mode *mode, const db_kernel_job *job,
     block_barrier();
 }
 
-/* The pixels of a run, from the sample number `from` on. Where terms come in pieces, the block's
- * memory keeps what those before have made of the pixels, for those to come. */
+/* Renders the pixels of a run, from sample number `from` on. If terms come in pieces, the block's memory keeps the
+ * pixels' sums from one piece to the next. */
 DB_CUDA_FN void render_run(loop_mode mode, const db_cuda_arguments *a, const db_kernel_panel *panel,
                            const row_run *run, const row_terms *row, uint32_t from) {
     const db_kernel_job *const job = &a->job;

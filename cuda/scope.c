@@ -4,9 +4,8 @@
 #include <cuda.h>
 #include <string.h>
 
-/* The driver's calls by which a thread's context is changed and put back. cudaSetDevice would make a
- * context on the GPU that it goes back to, half a gigabyte of its memory, even if nothing runs
- * there. */
+/* The driver's calls that change a thread's context and restore it. cudaSetDevice would create a context on the
+ * GPU that it returns to, half a gigabyte of its memory, even if nothing runs there. */
 typedef struct driver_calls {
     CUresult (*retain)(CUcontext *, CUdevice);
     CUresult (*push)(CUcontext);
@@ -14,7 +13,7 @@ typedef struct driver_calls {
 } driver_calls;
 
 static cudaError_t find_call(const char *name, void **call) {
-    enum { MEANING = 12000 }; /* of the calls: that of CUDA 12.0 */
+    enum { MEANING = 12000 }; /* version of the calls: CUDA 12.0 */
     enum cudaDriverEntryPointQueryResult found;
 #if CUDART_VERSION >= 12050
     const cudaError_t error =
@@ -41,8 +40,8 @@ static cudaError_t find_calls(driver_calls *calls) {
     return cudaSuccess;
 }
 
-/* The context is the one that the runtime uses, too. It is kept for as long as the process lives, as
- * the runtime keeps it: without a user it would be destroyed, with all memory. */
+/* Changes to the context that the runtime uses, too. It is never released, as in the runtime: a context without
+ * users would be destroyed with all its memory. */
 db_status db_cuda_enter(db_context *context, int number, db_cuda_scope *scope) {
     static const char what[] = "choosing the GPU";
     driver_calls driver = { 0 };
@@ -52,7 +51,7 @@ db_status db_cuda_enter(db_context *context, int number, db_cuda_scope *scope) {
     DB_CUDA_TRY(context, number, cudaGetDevice(&before), what);
     if (before == number) return DB_OK;
     DB_CUDA_TRY(context, number, find_calls(&driver), what);
-    /* numbers of the runtime are those of the driver */
+    /* the runtime and the driver number GPUs alike */
     CUresult result = driver.retain(&own, number);
     if (result == CUDA_SUCCESS) result = driver.push(own);
     scope->pushed = result == CUDA_SUCCESS;

@@ -1,6 +1,5 @@
-/* The device's kernels of spots in closed form, of one kind and precision, from the same headers as
- * on the processor. Compiled many times, with the definitions of kernel/spot_instance.c but those of
- * instruction sets. */
+/* The device's kernels of spots in closed form, of one kind and precision, from the same headers as on the
+ * processor. Compiled many times, with the definitions of kernel/spot_instance.c except instruction sets. */
 #define LANES 1
 #define DB_LOOSE_COLUMNS_APART 1
 #if defined(DB_INSTANCE_PRECISION_MIXED)

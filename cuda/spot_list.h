@@ -1,5 +1,4 @@
-/* The spots that reach a warp's pixels, and what a thread makes of them in its own. Include after
- * kernel/spot_lanes.h. */
+/* The spots that reach a warp's pixels, and their sum in each thread's pixel. Include after kernel/spot_lanes.h. */
 #ifndef DB_CUDA_SPOT_LIST_H
 #define DB_CUDA_SPOT_LIST_H
 
@@ -11,18 +10,17 @@ enum { SPOT_SLOPES = DB_CUDA_SPOT_SLOPES };
 enum { SPOT_SLOPES = DB_CUDA_DOUBLE_SPOT_SLOPES };
 #endif
 
-/* Spots that pixels may see. All threads of a warp read the same one at a time. */
+/* Spots that may reach a warp's pixels. All its threads read the same spot at a time. */
 typedef struct {
     const db_kernel_spots *spots;
     const uint32_t *number; /* [count]: which they are */
     uint32_t count;
     int background; /* 1: the background is to be added, too */
-    uint32_t pass;  /* of parameters, whose slopes are wanted */
+    uint32_t pass;  /* of the parameters whose slopes are wanted */
 } spot_list;
 
 #if DB_INSTANCE_KIND > 0
-/* By the pass's parameters. All numbers are constants, so that slopes and columns stay in
- * registers. */
+/* Slopes by the parameters of the pass. All indices are constants, so that slopes and columns stay in registers. */
 AD_INLINE void spot_slopes(int moves, const spot_list *list, uint32_t number, const fine *column,
                            fine *slope) {
     enum { QUADS = SPOT_SLOPES / DB_NORMAL_BLOCK };
@@ -69,7 +67,7 @@ AD_INLINE void add_spots(spot_motion motion, const spot_list *list, uint32_t beg
     }
 }
 
-/* All beams at one point. */
+/* Adds all beams at one point. */
 AD_INLINE void add_spot_site(spot_motion motion, const db_kernel_job *job,
                              const db_kernel_panel *panel, const spot_list *list, const site *place,
                              pixel_sums *sums, fine *slope) {
@@ -95,7 +93,7 @@ AD_INLINE void add_spot_site(spot_motion motion, const db_kernel_job *job,
 #endif
 }
 
-/* All points of a pixel; fast, slow: its numbers. */
+/* Adds all points of a pixel; fast, slow: its numbers. */
 AD_INLINE void add_spot_sites(spot_motion motion, const db_kernel_job *job,
                               const db_kernel_panel *panel, const spot_list *list, int fast,
                               int slow, pixel_sums *sums, fine *slope) {

@@ -3,7 +3,8 @@
 
 #include "engine/spot_search.h"
 
-/* Of a plan's first list; later ones have the room of those before, and a quarter more where that was too little. */
+/* The room of a plan's first list. Later lists have the room of those before; a list that was too small gets a
+ * quarter more than it needs. */
 enum { LEAST_SPOTS = 1 << 10, MOST_SPOTS = 1 << 15, SPOTS_OF_TILE = 16, NUMBERS_OF_SPOT = 4 };
 
 static const char what[] = "the list of spots";
@@ -13,7 +14,7 @@ static db_status need(db_context *context, db_device_plan *plan, db_cuda_buffer 
     return db_cuda_need_more(context, plan, buffer, bytes, what);
 }
 
-/* Room for as many candidates, spots and numbers of spots as said. */
+/* Allocates the memory for plan->made.room. */
 static db_status make_room(db_context *context, db_device_plan *plan) {
     db_cuda_made *const m = &plan->made;
     const db_cuda_found *const room = &m->room;
@@ -83,7 +84,7 @@ static db_status start_search(db_context *context, db_device_plan *plan, const d
     return db_cuda_status(context, plan->number, cudaStreamSynchronize(plan->stream), what);
 }
 
-/* Says which reflection it is: keys count sources, h, k, l, passages, panels and classes of blocks. */
+/* Fails with the indices of the reflection: keys count sources, h, k, l, passages, panels and classes of blocks. */
 static db_status refuse_key(db_context *context, const db_device_work *work, uint64_t key) {
     const db_spot_search *const s = work->job.spots.search;
     const uint64_t each = (uint64_t)(DB_SPREAD_TAILS + 1) * db_cuda_panels(work) *
@@ -111,7 +112,7 @@ static void first_room(db_device_plan *plan) {
     *room = (db_cuda_found){ spots, spots, NUMBERS_OF_SPOT * spots, 0 };
 }
 
-/* Once more with more room, where there was too little. */
+/* Makes the list; repeats it with more room if there was too little. */
 static db_status make_list(db_context *context, db_device_plan *plan, const db_device_work *work,
                            db_cuda_arguments *a) {
     db_cuda_found *const room = &plan->made.room;

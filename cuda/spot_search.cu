@@ -45,7 +45,7 @@ DB_CUDA_FN db_spot_find find_of(const db_cuda_arguments *a, uint32_t source) {
     return find;
 }
 
-/* What the block's threads read of the model. */
+/* The part of the model that the block's threads read. */
 typedef struct {
     interface_values z;
     db_spot_search search;
@@ -73,7 +73,7 @@ DB_CUDA_FN const block_model *bring_model(const db_cuda_arguments *a) {
     return m;
 }
 
-/* A node at one of its passages, whose keys are in the order of sources, h, k, l. */
+/* A node at one of its passages. Keys are in the order of sources, h, k, l. */
 typedef struct {
     const db_cuda_arguments *a;
     const db_spot_search *search;
@@ -152,7 +152,7 @@ DB_CUDA_FN void add_node(node_there *n, const int hkl[3]) {
     add_passages(n, node);
 }
 
-/* Nodes of the rows h, k of each source: so many threads share one. */
+/* Finds the nodes of each source's rows h, k; DB_CUDA_ROW_THREADS threads share a row. */
 DB_CUDA_KERNEL(db_cuda_spots_nodes_kernel, DB_CUDA_SPOT_BLOCK, 1) {
     const db_kernel_spots *const spots = &a->job.spots;
     const block_model *const m = bring_model(a);
@@ -187,7 +187,7 @@ DB_CUDA_KERNEL(db_cuda_spots_nodes_kernel, DB_CUDA_SPOT_BLOCK, 1) {
         }
 }
 
-/* Counts the tiles of a spot that has been found, or what is wrong with it. */
+/* Adds a spot, if it reaches any tile, and counts it for its tiles. */
 DB_CUDA_FN void add_spot(const db_cuda_arguments *a, const db_spot_entry *entry,
                          const db_kernel_spot *spot, uint64_t key) {
     const db_cuda_list *const list = &a->list;
@@ -260,7 +260,8 @@ DB_CUDA_FN void make_candidates(const db_cuda_arguments *a, int turns) {
 DB_CUDA_KERNEL(db_cuda_spots_rest_kernel, DB_CUDA_SPOT_BLOCK, 1) { make_candidates(a, 0); }
 DB_CUDA_KERNEL(db_cuda_spots_move_kernel, DB_CUDA_SPOT_BLOCK, 1) { make_candidates(a, 1); }
 
-/* From how many spots tiles have to where they begin: one block, each of whose threads has a run of tiles. */
+/* Computes from the tiles' numbers of spots where each tile's list begins. One block; each thread has a run of
+ * tiles. */
 DB_CUDA_KERNEL(db_cuda_spots_begin_kernel, DB_CUDA_BEGIN_BLOCK, 1) {
     uint64_t *const sum = (uint64_t *)(void *)block_memory();
     const uint64_t tiles = a->region_count;
@@ -287,7 +288,7 @@ DB_CUDA_KERNEL(db_cuda_spots_begin_kernel, DB_CUDA_BEGIN_BLOCK, 1) {
     }
 }
 
-/* Puts spots down for their tiles: so many threads share one. */
+/* Enters spots in the lists of their tiles; DB_CUDA_PUT_THREADS threads share a spot. */
 DB_CUDA_KERNEL(db_cuda_spots_put_kernel, DB_CUDA_SPOT_BLOCK, 1) {
     const db_cuda_list *const list = &a->list;
     const uint64_t thread = (uint64_t)block_number() * thread_count() + thread_number(),

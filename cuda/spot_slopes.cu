@@ -44,7 +44,7 @@ DB_CUDA_FN const interface_values *model_of_pass(const db_kernel_job *job, uint3
     return z;
 }
 
-/* Where the slopes of a spot by a parameter are; further columns are `slopes` apart. */
+/* The place of a spot's slope by a parameter; further columns are `slopes` apart. */
 DB_CUDA_FN size_t place_of_slope(const db_kernel_spots *spots, size_t spot, size_t parameter,
                                  size_t columns, size_t slopes) {
     return (spot * DB_CUDA_SPOT_PASSES(spots->parameters, slopes) + parameter / slopes) * columns *

@@ -1,7 +1,7 @@
-/* Spots in closed form. A warp renders a cell of 8 x 4 pixels, one a thread: it lists the spots of the
- * tile that reach the cell, in its own memory, and all its threads add them up one after the other. Of
- * more spots than the memory has room for there are several lists: what is summed is linear in the
- * spots, a pixel's factors are worked out for each list, and the background goes with the first. */
+/* Spots in closed form. A warp renders a cell of 8 x 4 pixels, one pixel per thread: it lists the tile's spots
+ * that reach the cell, in its own memory, and all its threads add them one after another. If the memory is too
+ * small it makes several lists: sums are linear in the spots, a pixel's factors are computed for each list, and
+ * the first list includes the background. */
 #ifndef DB_CUDA_SPOTS_H
 #define DB_CUDA_SPOTS_H
 
@@ -41,7 +41,7 @@ DB_CUDA_FN int spot_reaches(const db_kernel_spot *spot, const tile_cell *c) {
            spot->slow[0] < slow + CELL_SLOW && slow < spot->slow[1];
 }
 
-/* The thread's pixel; returns 0 where there is none. */
+/* The thread's pixel; returns 0 if there is none. */
 DB_CUDA_FN int pixel_of_cell(const tile_cell *c, pixel_place *p) {
     const db_region *const region = c->region;
     const int fast = c->fast + (int)(lane_number() % CELL_FAST),
@@ -85,8 +85,8 @@ DB_CUDA_FN void list_spots(const db_kernel_spots *spots, const tile_cell *c, uin
     warp_barrier();
 }
 
-/* A pixel's sums, and its slopes by the parameters of a pass. wanted: 0 for threads without a pixel,
- * which help to list spots. Returns 0 where nothing has been added. */
+/* A pixel's sums, and its slopes by the parameters of a pass. wanted: 0 for threads without a pixel, which help to
+ * list spots. Returns 0 if nothing was added. */
 DB_CUDA_FN int sum_pixel(spot_motion motion, const db_cuda_arguments *a, const tile_cell *c,
                          cell_list *list, const pixel_place *p, int wanted, uint32_t pass,
                          pixel_sums *sums, fine *slope) {
@@ -144,7 +144,7 @@ DB_CUDA_FN void render_cell(spot_motion motion, const db_cuda_arguments *a, cons
     if (wanted) store_intensity(&a->job, p.element, &sums);
 }
 #else
-/* What a pixel has after a pass over its spots, for SPOT_SLOPES parameters. */
+/* A pixel's results of a pass over its spots, for SPOT_SLOPES parameters. */
 typedef struct {
     const coefficient_row *row;
     int added;
@@ -173,7 +173,7 @@ DB_CUDA_FN void pass_over_spots(spot_motion motion, const db_cuda_arguments *a, 
     for (int k = 0; k < SPOT_SLOPES; k++) own->slope[k] = slope[k];
 }
 
-/* The first parameter behind those of a pass: after the last one all that move no spots follow. */
+/* The first parameter after those of a pass. The last pass also takes all parameters that move no spots. */
 DB_CUDA_FN uint32_t end_of_pass(const db_cuda_arguments *a, uint32_t parameter, uint32_t all) {
     const uint32_t end = parameter + SPOT_SLOPES;
     return end < a->job.spots.parameters ? end : all;
@@ -228,7 +228,7 @@ DB_CUDA_FN fine residual_at(const db_cuda_arguments *a, const pixel_place *p, fi
     return residual_of(&a->job, intensity, data_at_element(&a->job, p->element));
 }
 
-/* Which cells of a tile have spots or a background: a bit for each, found by the threads of a warp. */
+/* A bit for each cell of a tile that has spots or a background; the threads of a warp find it together. */
 DB_CUDA_FN uint32_t cells_with_spots(const db_cuda_arguments *a, uint32_t tile) {
     const tile_cell c = cell_of_tile(a, tile, lane_number());
     int reached = has_background(&a->job);
@@ -306,7 +306,7 @@ DB_CUDA_FN void write_spot_row(spot_motion motion, const db_cuda_arguments *a, c
     }
 }
 
-/* A cell's products. Rows of so many of its pixels at a time as the block's memory has room for. */
+/* Adds a cell's products, a->rows pixels at a time: as many as fit in the block's memory. */
 DB_CUDA_FN void sum_cell(spot_motion motion, const db_cuda_arguments *a, const tile_cell *c,
                          quad *row, uint32_t *memory) {
     cell_list list = empty_list(memory);

@@ -1,5 +1,5 @@
-/* Columns of a few pixels of each thread wait in the block's memory until coefficients are read for
- * all of these at once. No thread looks at what is another's. */
+/* Keeps the columns of several pixels per thread in the block's memory, so that coefficients are read once for all
+ * of them. A thread reads only its own columns. */
 #ifndef DB_CUDA_STAGED_H
 #define DB_CUDA_STAGED_H
 
@@ -36,7 +36,7 @@ DB_CUDA_FN void clear_slopes(fine slope[STAGED]) {
     for (int p = 0; p < STAGED; p++) slope[p] = 0;
 }
 
-/* As contract_window, of one row and several pixels. */
+/* As contract_window, for one row and several pixels. */
 DB_CUDA_FN void contract_staged(const coefficient_row *row, fine column[][STAGED], int first,
                                 int end, fine slope[STAGED]) {
     const quad *four = (const quad *)(const void *)row->coefficient;

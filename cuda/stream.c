@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A box holds no more than this; larger arrays are copied from where they are, and waited for. */
+/* The most that a box holds. Larger arrays are copied directly, and the call waits for the copy. */
 static const size_t MOST_BOX_BYTES = (size_t)32 << 20;
 
 /* A call that is captured has memory of its own, so that only calls before it must be over. */
@@ -16,7 +16,7 @@ static db_status turn_captured(db_context *context, db_device_plan *plan, cudaSt
     return DB_OK;
 }
 
-/* Work on the new stream waits for what has been begun on the old one. */
+/* Changes the stream: work on the new one waits for the work on the old one. */
 static db_status turn_to(db_context *context, db_device_plan *plan, cudaStream_t stream) {
     static const char what[] = "changing the stream";
     const int from_captured = db_cuda_is_captured(plan->stream);
@@ -102,12 +102,12 @@ db_status db_cuda_box_open(db_context *context, db_device_plan *plan) {
     return DB_OK;
 }
 
-/* Room for so many bytes more. */
+/* Makes room for `bytes` more bytes in the box. */
 static db_status widen_box(db_context *context, db_device_plan *plan, db_cuda_box *box,
                            size_t bytes) {
     const size_t wanted = box->used + bytes;
     if (wanted <= box->memory.bytes) return DB_OK;
-    /* copies of this call may read what is to be freed */
+    /* copies of this call may still read the old memory */
     if (box->used)
         DB_CUDA_TRY(context, plan->number, cudaStreamSynchronize(plan->stream),
                     "copying parameters");

@@ -69,7 +69,7 @@ static size_t sum_block_bytes(const db_device_work *work, const db_cuda_argument
            (db_device_has_spots(work->kind) ? db_cuda_list_bytes(1) : 0);
 }
 
-/* Which cells have products, before the kernel that sums them. */
+/* Finds the cells that have products, for the kernel that sums them. */
 static db_status start_cells(db_context *context, db_device_plan *plan, const db_device_work *work,
                              db_cuda_arguments *a) {
     const int mixed = db_cuda_is_mixed(work);
@@ -82,8 +82,8 @@ static db_status start_cells(db_context *context, db_device_plan *plan, const db
                           threads * sizeof(double) + threads / DB_CUDA_WARP * sizeof(uint32_t), a);
 }
 
-/* The numbers of slots and groups, and of threads, which is returned, depend on the work alone, so
- * that sums have the same bits on every GPU. */
+/* Chooses the numbers of slots, groups and threads (returned). They depend on the work only, so that sums have the
+ * same bits on every GPU. */
 static uint32_t choose_slots(const db_device_plan *plan, const db_device_work *work,
                              db_cuda_arguments *a) {
     const size_t images = work->job.parameter_count + 1;

@@ -1,6 +1,5 @@
-/* Pixels between the device and the host. Page-locked (pinned) memory is copied directly; pageable
- * memory by way of a pinned staging buffer of two halves, of which one is filled while the other is
- * emptied. */
+/* Copies pixels between the device and the host: page-locked (pinned) memory directly, pageable memory through a
+ * pinned staging buffer of two halves; one half is filled while the other is emptied. */
 #include "cuda/plan.h"
 
 #include <string.h>
@@ -11,7 +10,7 @@ enum {
     MOST_COPIES = 256 /* spans that are worth copies of their own */
 };
 
-/* Where in the spans, image after image. */
+/* A position in the spans, image after image. */
 typedef struct {
     size_t image, span, begin;
 } walk;
@@ -39,8 +38,8 @@ static void copy_by_threads(char *to, const char *from, size_t bytes) {
     }
 }
 
-/* Up to so many bytes of pixels from where the walk is, between `images` images of the caller and
- * memory in which they are packed. Returns how many. */
+/* Copies up to `room` bytes of pixels at the walk's position between `images` images of the caller and packed
+ * memory. Returns the bytes copied. */
 static size_t copy_spans(const db_device_plan *plan, walk *w, void *const *given, size_t images,
                          char *packed, size_t room, size_t size, int gather) {
     size_t done = 0;
@@ -125,7 +124,7 @@ static void advance_walk(const db_device_plan *plan, walk *w, size_t pixels) {
     }
 }
 
-/* By way of the staging memory. Several images are packed, one behind the other. */
+/* Copies images to the host through the staging memory. Several images must be packed. */
 static db_status bring_staged(db_context *context, db_device_plan *plan, db_cuda_layout layout,
                               char *device, void *const *to, size_t images, size_t size) {
     const size_t all = images * plan->pixels * size;
@@ -153,8 +152,8 @@ static db_status bring_staged(db_context *context, db_device_plan *plan, db_cuda
     return DB_OK;
 }
 
-/* How many of the images can be copied as one: packed ones, to memory that is pageable or, of a whole
- * detector, to neighbouring memory that is not. */
+/* The number of images that can be copied together: packed images, to pageable memory, or (whole detector) to
+ * adjacent page-locked memory. */
 static size_t at_once(const db_device_plan *plan, db_cuda_layout layout, void *const *to,
                       size_t images, size_t size) {
     const size_t bytes = (size_t)plan->pixels * size;

@@ -1,9 +1,9 @@
-/* The arrays of the job: found again from call to call, compared, and copied where they changed. */
+/* The arrays of the job: found in the last call's memory, compared, and copied if they changed. */
 #include "cuda/plan.h"
 
 #include <string.h>
 
-/* A copy more takes longer than so many bytes that have not changed. */
+/* MOST_GAP: unchanged bytes that are faster to copy than to start another copy. */
 enum { ALIGNMENT = 256, MOST_GAP = 32 << 10 };
 
 static size_t aligned_bytes(size_t bytes) {
@@ -20,7 +20,7 @@ static void set_pointer(db_kernel_job *job, size_t member, const void *pointer) 
     memcpy((char *)job + member, &pointer, sizeof pointer);
 }
 
-/* No pointer keeps an address of the host: one that is not set later stays NULL. */
+/* Clears all pointers, so that none keeps an address of the host: a pointer that is not set later stays NULL. */
 static void clear_pointers(db_kernel_job *job) {
     static const size_t members[] = { offsetof(db_kernel_job, panel),
                                       offsetof(db_kernel_job, source_double),
@@ -228,7 +228,7 @@ db_status db_cuda_values_reserve(db_context *context, db_device_plan *plan,
     return DB_OK;
 }
 
-/* By the plan's own stream, as what is captured would be copied at each launch of the graph. */
+/* Copies on the plan's own stream: a copy on the captured stream would be repeated at each launch of the graph. */
 static db_status bring_apart(db_context *context, db_device_plan *plan, const db_device_work *work,
                              db_cuda_use use, db_cuda_arguments *a) {
     cudaStream_t const captured = plan->stream;
