@@ -57,8 +57,7 @@ static void fill_bins(db_amorphous_curve *curve, const db_background *b) {
     for (int32_t i = 0; i < bins; i++) {
         const double low = b->stol[0] + i * width;
         while ((size_t)interval < last && low >= curve->knot[interval + 1]) interval++;
-        /* the first bin also serves what lies below it, and rounding may put a number into the bin
-         * above its own */
+        /* the first bin also serves values below it; rounding may put a value into the bin above its own */
         curve->bin[i] = i == 0 || interval == 0 ? 0 : interval - 1;
     }
     curve->job.first = b->stol[0];
@@ -69,8 +68,8 @@ static void fill_bins(db_amorphous_curve *curve, const db_background *b) {
 void db_amorphous_curve_fill(db_amorphous_curve *curve, const db_background *b) {
     if (b->count == 0) return;
     const size_t intervals = b->count + 1;
-    /* interval i lies between points i - 1 and i; the outermost have one end only, from which the
-     * curve goes on flat: a polynomial would go on without bounds */
+    /* interval i lies between points i - 1 and i; the outermost intervals have one end, beyond which the curve is
+     * flat: a polynomial would grow without bounds */
     curve->knot[0] = b->stol[0];
     memcpy(curve->knot + 1, b->stol, b->count * sizeof *curve->knot);
     curve->knot[intervals] = HUGE_VAL;

@@ -8,10 +8,10 @@ struct db_boxes {
     db_plan *plan;
     db_box_data data; /* borrowed */
     unsigned long version;
-    db_box_frame frame; /* of boxes in a measured image, borrowed; else all 0 */
-    float *image;       /* of the host */
-    float **derivative; /* [parameter_count]: the same; elements are NULL until there are any */
-    db_boxes_image rendered;   /* what was rendered last, and where it is */
+    db_box_frame frame;        /* of boxes in a measured image, borrowed; else all 0 */
+    float *image;              /* of the host */
+    float **derivative;        /* [parameter_count]: of the host; elements are NULL until needed */
+    db_boxes_image rendered;   /* the last image rendered */
     unsigned long rendered_at; /* the plan's updates then */
     int is_here;
     unsigned long there; /* number of the plan's device image; 0: it was never there */
@@ -29,7 +29,7 @@ static inline int db_boxes_are_there(const db_boxes *boxes) {
 /* Without data. sums: they are wanted, for which "auto" may choose the device. */
 db_status db_boxes_make(db_plan *plan, int sums, db_boxes **boxes);
 
-/* What is to be rendered next, with the plan's values now, is nowhere yet. */
+/* Before rendering: the next image, of the plan's current values, is in no memory yet. */
 static inline void db_boxes_begin(db_boxes *boxes, db_boxes_image image) {
     boxes->rendered = image;
     boxes->rendered_at = boxes->plan->versions.values;
@@ -40,11 +40,10 @@ static inline void db_boxes_begin(db_boxes *boxes, db_boxes_image image) {
 /* DB_ERROR_USAGE */
 db_status db_boxes_refuse(const db_boxes *boxes, const char *what);
 
-/* DB_ERROR_USAGE unless there is a rule for each box, with nothing in what is reserved. */
+/* DB_ERROR_USAGE unless there is a rule for each box, with reserved members 0. */
 db_status db_boxes_rules_check(const db_boxes *boxes, const db_box_rule *rule);
 
-/* The image that was rendered last is in the host's memory afterwards, which is the processor's turn. anew: it is to
- * be rendered now. */
+/* Brings the last image into the host's memory, since the processor takes over. anew: renders it first. */
 db_status db_boxes_render_here(db_boxes *boxes, int anew);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a sample's shortest length in the parameter: large enough for long double to keep the digits
- * of the difference, small enough for the table to extrapolate. */
+/* The first step, in units of a sample's shortest length in the parameter: large enough for the digits of long
+ * double, small enough for the table to extrapolate. */
 static const double FIRST_STEP = 0.03;
 
 enum { MOST_HALVINGS = 20 }; /* of a first step that leaves the range of possible values */

@@ -11,8 +11,7 @@
 
 enum { PROBES = 2 };
 
-/* Of a derivative's natural size: more than a probe's small change does to it, so that there is a
- * kink or jump. */
+/* In units of a derivative's natural size: a larger change by a small probe shows a kink or jump. */
 static const double JUMP = 0.05;
 
 /* A plan of some of the parameters, and room for its images. */
@@ -132,8 +131,8 @@ static db_status ask_oracle(db_check *c, db_check_batch *b) {
     return status;
 }
 
-/* Error of a value, beyond what a tolerance allows kernels to leave out: up to `less` may be
- * missing from the image, to which nothing may be added, and as much may differ in derivatives. */
+/* The error of a value beyond what the tolerance allows. An image may lack up to `less`, and must not exceed the
+ * oracle; a derivative may differ by `less` in either direction. */
 static double wrong_by(double tried, double oracle, double less, int derivative) {
     if (less == 0) return fabs(tried - oracle);
     if (derivative) return fabs(tried - oracle) - less;

@@ -1,4 +1,4 @@
-/* Which pixels a check of the derivatives looks at. */
+/* Chooses the pixels for a check of the derivatives. */
 #include "engine/check_state.h"
 
 #include "engine/trial_pixels.h"

@@ -1,5 +1,5 @@
-/* What the parts of a check of the derivatives share. Images are numbered: one for each parameter,
- * and the image itself last. */
+/* Shared by the parts of a check of the derivatives. Images are numbered: one for each parameter, then the image
+ * itself. */
 #ifndef DB_ENGINE_CHECK_STATE_H
 #define DB_ENGINE_CHECK_STATE_H
 
@@ -12,11 +12,12 @@
 typedef struct db_check_pixels {
     db_region *strip;
     size_t strips, pixels;
-    size_t *origin; /* of thinned ones: element of each strip's first pixel in what they are from */
+    /* of thinned pixels: the element, in the original ones, of each strip's first pixel */
+    size_t *origin;
 } db_check_pixels;
 
-/* All pixels of the regions if they are not more than `wanted`, else about `wanted` of them: some evenly
- * spread, most where the brightest reflections are foreseen. The same for the same arguments. */
+/* Chooses all pixels of the regions if they are at most `wanted`, else about `wanted`: some evenly spread, most at
+ * the brightest reflections predicted. The same arguments give the same pixels. */
 db_status db_check_pixels_choose(db_context *context, const db_experiment *experiment,
                                  const db_region *regions, size_t region_count, double wanted,
                                  db_check_pixels *chosen);
@@ -25,7 +26,7 @@ db_status db_check_pixels_choose(db_context *context, const db_experiment *exper
 db_status db_check_pixels_part(db_context *context, const db_check_pixels *from, size_t first,
                                size_t end, db_check_pixels *part);
 
-/* All of these pixels, or about `wanted` of them: the middle of each strip, or of strips evenly spread. */
+/* Chooses all of these pixels, or about `wanted` of them: the middle of each strip, or of evenly spread strips. */
 db_status db_check_pixels_thin(db_context *context, const db_check_pixels *from, double wanted,
                                db_check_pixels *chosen);
 
@@ -55,20 +56,20 @@ typedef struct db_check {
     double largest_index;
     /* of the kernel in double: the largest value, and slope of a sample */
     db_check_values largest, slope;
-    /* what differences are compared with: to the first they are relative */
+    /* scales for differences: differences are relative to unit */
     db_check_values unit, natural;
     db_check_values probed, probed_fine;                 /* largest change by a probe of rounding */
     db_check_values worst[DB_CHECK_SETS][DB_CHECK_WAYS]; /* of kernels; -infinity: not tried */
     int used[DB_CHECK_SETS][DB_CHECK_WAYS];              /* 1: there is such a kernel */
     double lacking;                                      /* photons */
     size_t tried, jumping; /* pixels; at a kink or jump so close that rounding may cross it */
-    /* of differences of images; steps are 0 where none is asked for */
+    /* of differences of images; step 0: none wanted */
     db_check_values step, difference, difference_error;
     int sided[DB_CHECK_MOST]; /* -1, 0, 1: the side on which the parameter can be moved; 0 both */
     size_t compared[DB_CHECK_MOST], excluded[DB_CHECK_MOST];
 } db_check;
 
-/* Some of the pixels, and what is known about them. */
+/* A batch of pixels, with the oracle's images. */
 typedef struct db_check_batch {
     const db_check_pixels *pixels;
     double *oracle[DB_CHECK_MOST];
@@ -89,8 +90,7 @@ db_status db_check_kernels(db_check *check, db_check_batch *batch);
  * of them. */
 db_status db_check_scan(db_check *check, const db_check_pixels *pixels, double sloped);
 
-/* Finds a step for parameter number k, and whether it can be taken on both sides; step 0 where none
- * is possible. */
+/* Finds a step for parameter number k, and the sides on which it can be taken; step 0: none is possible. */
 db_status db_check_find_step(db_check *check, size_t k);
 
 /* Compares parameter number k (or the image) with differences of images, in some of the batch's

@@ -1,14 +1,13 @@
-/* What a call of a plan costs, for "auto": predicted from how much work it is. Where both are about as fast it
- * does not matter who works. Samples are predicted to a factor of 2. Spots in closed form took 0.06 to 2.7
- * times what is predicted (bench/README.md, "spots in closed form"): nobody knows beforehand how many
- * overlap, or how much of a detector has none. */
+/* Predicts the time of a plan's call, for "auto". If device and processor are about as fast, either will do.
+ * Samples are predicted to a factor of 2. Spots in closed form took 0.06 to 2.7 times the prediction
+ * (bench/README.md, "spots in closed form"): it cannot know how many overlap, or how much of a detector has none. */
 #include "engine/device_plan.h"
 
 #include "base/threads.h"
 
-/* Of one thread with AVX-512 (s), of double and mixed precision: bench/README.md, "Realistic loads",
- * whose times are of two threads. A derivative image costs as much of a sample as it does there where
- * 16 of them are wanted, and the time to form and store its pixel. */
+/* Times (s) of one thread with AVX-512, in double and mixed precision: bench/README.md, "Realistic loads", which
+ * has times of two threads. derivative_of_sample: a derivative image's time as a fraction of a sample's, with 16
+ * derivatives; derivative: the time to form and store its pixel. */
 static const struct {
     double sample, pixel, derivative_of_sample, derivative;
 } pace[2] = { { 1.05e-9, 3e-9, 0.09, 1e-9 }, { 0.5e-9, 2e-9, 0.08, 0.6e-9 } };
@@ -23,7 +22,7 @@ static const double CLOSED_PIXEL = 8e-9, CLOSED_DERIVATIVE = 2e-9;
  * of each product of its derivatives. */
 static const double BOX_PIXEL = 20e-9, BOX_PRODUCT = 0.25e-9;
 
-/* So much longer with narrower vectors: the baseline (SSE2, NEON), AVX2, AVX-512. */
+/* Factors for narrower vectors: the baseline (SSE2, NEON), AVX2, AVX-512. */
 static const double narrower[] = { 4, 2, 1 };
 
 db_device_load db_device_load_of(const db_plan *plan) {

@@ -23,8 +23,8 @@ typedef struct db_table_entry {
     int level, order;
 } db_table_entry;
 
-/* Value of an entry for one pixel, and how far it is from the two entries it was made of.
- * difference[level] is D(h/8^level). */
+/* An entry's value for one pixel, and its distance from the two entries that it was made from. difference[level]
+ * is D(h/8^level). */
 double db_difference_extrapolate(db_difference_kind kind,
                                  const double difference[DB_DIFFERENCE_LEVELS],
                                  db_table_entry entry, double *error);

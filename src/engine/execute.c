@@ -15,21 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the threads of one execution share. */
+/* Shared by the threads of one execution. */
 typedef struct {
     const db_execution *wanted;
     long done; /* slots */
     int cancelled;
 } progress;
 
-/* Of pixels: what a stage that ends has rendered. */
+/* Reports a stage; pixels: rendered by a stage that ends. */
 static void report_rendering(const db_plan *plan, const char *name, int begins, double pixels) {
     const db_stage stage = { name, begins, db_thread_number(), pixels,
                              pixels * db_samples_per_pixel(&plan->experiment) };
     plan->context->stage(plan->context->stage_user, &stage);
 }
 
-/* Of regions that show one reflection each. */
+/* Renders regions with one reflection each. */
 static void run_shown(const db_execution *x, size_t first, size_t end, void *room) {
     db_shown_job own;
     for (size_t t = first; t < end; t++) {
@@ -60,9 +60,7 @@ static void run_tiles(const db_execution *x, size_t slot, int thread) {
 
 static size_t all_slots(const db_execution *x) { return x->all ? x->all : x->slots; }
 
-/* One slot, by one of the threads; number 0, which started the work, tells the caller how far it
- * is.
- */
+/* Runs a slot. Thread 0, which started the work, reports the progress. */
 static void run_slot(progress *p, long slot, int thread) {
     int stop;
 #pragma omp atomic read

@@ -19,15 +19,14 @@
 
 static const double NEGLIGIBLE = 1e-6; /* of a derivative's natural size */
 
-/* Of what is changed in a probe, in parts of that change: two results differ by their roundings,
- * each of which is half a unit in the last place, on the way to a Miller index and from there. */
+/* Rounding of a result, in units of the value's own rounding: each step before and after the Miller index adds
+ * half a unit in the last place. */
 static const double ROUNDINGS = 16;
 static const double DOUBLE_ROUNDING = 0x1p-53, FLOAT_ROUNDING = 0x1p-24;
 static const double OFFSET_ROUNDING = 0x1p-32; /* of Miller indices in mixed precision (job.h) */
 
-/* Of the largest value: more than mixed precision does where crystals are not very large and
- * pixels not next to the direct beam (docs/reference/precision.md). A fault of its kernels alone is
- * larger. */
+/* Relative to the largest value: larger than the errors of mixed precision, unless crystals are very large or
+ * pixels next to the direct beam (docs/reference/precision.md); smaller than those of a wrong kernel. */
 static const double MIXED_IMAGE = 1e-5, MIXED_DERIVATIVE = 1e-3;
 
 /* Samples that the oracle and differences of images are asked for, together a second or two of two
@@ -38,13 +37,13 @@ static const double ORACLE_SAMPLES = 1.2e5, DIFFERENCE_SAMPLES = 1.2e5, DEAR = 4
 enum { BATCH = 32768 };  /* pixels held at once */
 enum { SCANNED = 1024 }; /* pixels in which the steepest slope is looked for */
 
-/* Of jobs with very many samples a pixel. */
+/* For jobs with very many samples per pixel. */
 enum { FEWEST_PIXELS = 4, FEWEST_PARAMETERS = 6 };
 
-/* As many pixels are compared with differences of images before some parameters are left out. */
+/* The least number of pixels compared with differences of images; below it some parameters are left out. */
 enum { ENOUGH_PIXELS = 16 };
 
-/* How many pixels and parameters the check covers. */
+/* The pixels and parameters that the check covers. */
 typedef struct {
     db_context *context; /* the caller's, for progress */
     db_check *check;
@@ -69,7 +68,7 @@ static db_region *regions_of(const db_check *c, size_t *count) {
     return r;
 }
 
-/* What a pixel costs, in samples. */
+/* The cost of a pixel, in samples. */
 static db_status find_dearness(extent *x) {
     const db_check *c = x->check;
     const db_experiment *e = c->experiment;
@@ -95,7 +94,7 @@ static double oracle_pixels(const extent *x) {
     return c->options->all ? INFINITY : fmax(FEWEST_PIXELS, ORACLE_SAMPLES / (x->dear * turns));
 }
 
-/* How many parameters are compared with differences of images in how many pixels. */
+/* Limits the parameters and pixels that are compared with differences of images. */
 static void limit_differences(const db_check *c, extent *x) {
     const double dear = x->dear * (db_node_signature_matters(c->experiment) ? KINKS : 1);
     const double most = c->options->all ? INFINITY : DIFFERENCE_SAMPLES / dear;
@@ -152,7 +151,7 @@ static db_status scan_all(extent *x) {
     return DB_OK;
 }
 
-/* From the largest values and slopes. */
+/* Sets the tolerance, the scales and the steps from the largest values and slopes. */
 static db_status settle_check(extent *x) {
     db_check *const c = x->check;
     const double brightest = c->largest[c->count];
@@ -247,7 +246,7 @@ static double own_errors(const db_check *c, double precision) {
     return phase + ROUNDINGS * sqrt(samples) * precision;
 }
 
-/* By how much image k of kernels may be wrong. */
+/* The largest allowed error of image k. */
 static double bound_of(const db_check *c, size_t k, int way) {
     const double probed = c->probed[k] / DB_PROBE_CHANGE,
                  in_double = c->options->contraction_tolerance * c->unit[k] +
@@ -407,7 +406,7 @@ static void add_once(const db_experiment *e, db_parameter parameter, db_paramete
     if (db_parameter_exists(e, parameter)) list[(*count)++] = parameter;
 }
 
-/* Those of the brightest spots in closed form. */
+/* Adds the parameters of the brightest spots in closed form. */
 static db_status add_spots(db_plan *plan, const db_experiment *e, size_t most, db_parameter *list,
                            size_t *count) {
     db_spot_place *places;

@@ -1,13 +1,10 @@
-/* Are the derivatives right? Compares, on one set-up, those of all kernels that users run with
- * those of wide dual numbers (the oracle), and these with extrapolated differences of images in
- * long double; and the images with one another.
- *
- * Differences of images mean nothing across a kink or jump, which an image has where a sample's
- * nearest node changes (nearest structure factor; shapes other than the parallelepiped; the edge of
- * TOPHAT), where it crosses the resolution limit or passes into another interval of interpolated
- * structure factors or of amorphous amplitudes. For each pixel only steps within which all its
- * samples keep their nodes are used; pixels without two such steps are left out of the comparison
- * with differences, and counted. */
+/* Checks the derivatives of one set-up: those of all kernels against wide dual numbers (the oracle), and the
+ * oracle against extrapolated differences of images in long double; and the images against one another.
+ * Differences of images mean nothing across a kink or jump. An image has these where a sample's nearest node
+ * changes (nearest structure factor; shapes other than the parallelepiped; the edge of TOPHAT), crosses the
+ * resolution limit, or enters another interval of interpolated structure factors or amorphous amplitudes. So for
+ * each pixel only steps are used within which all its samples keep their nodes. Pixels without two such steps are
+ * left out of the comparison with differences, and counted. */
 #ifndef DB_ENGINE_GRADIENT_CHECK_H
 #define DB_ENGINE_GRADIENT_CHECK_H
 
@@ -28,30 +25,30 @@ typedef void (*db_check_falsify)(void *user, int oracle, db_parameter parameter,
 typedef struct db_gradient_check_options {
     const db_region *regions; /* NULL: all pixels; offset and stride are not used */
     size_t region_count;
-    /* of a parameter's largest derivative; to the first what rounding does is added */
+    /* relative to a parameter's largest derivative; rounding errors are added */
     double contraction_tolerance, difference_tolerance;
     double tolerance; /* photons (db_plan_options); 0: a thousandth of the brightest pixel */
-    int all;          /* 0: a sample of the pixels, as many as some seconds suffice for */
+    int all;          /* 0: as many pixels as some seconds allow */
     db_check_falsify falsify; /* NULL: nothing */
     void *falsify_user;
 } db_gradient_check_options;
 
-/* Differences are the largest over the pixels, relative to the largest derivative of the parameter,
- * or to a millionth of its natural size (brightest pixel times the largest logarithmic slope of a
- * sample) where that is more: a derivative smaller than this is as good as 0. */
+/* Differences are the largest of all pixels, relative to the largest derivative of the parameter, or to a
+ * millionth of its natural size (brightest pixel times the largest logarithmic slope of a sample) if that is more:
+ * smaller derivatives count as 0. */
 typedef struct db_gradient_check_row {
     db_parameter parameter;    /* DB_PARAMETER_COUNT: the image itself */
     double largest;            /* largest |derivative| of any pixel (photons per unit) */
     double contraction;        /* kernels in double - oracle */
-    double rounding;           /* what rounding does to that at most, as estimated */
+    double rounding;           /* estimated bound on the contribution of rounding */
     double mixed;              /* kernels in mixed precision - oracle; NAN: not compared */
-    double mixed_bound;        /* what rounding does to that at most */
+    double mixed_bound;        /* bound on the error of mixed precision */
     double difference;         /* oracle - differences of images; NAN: not asked for */
     double difference_error;   /* estimated error of the latter, of the pixels compared */
     double step;               /* largest step (unit of the parameter) */
     size_t compared, excluded; /* pixels, of the differences of images */
     db_check_verdict verdict;
-    const char *failed; /* what differs; static storage */
+    const char *failed; /* the comparison that failed; static storage */
 } db_gradient_check_row;
 
 typedef struct db_gradient_check_extent {

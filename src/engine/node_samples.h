@@ -1,4 +1,4 @@
-/* What the samples of a pixel add to the nodes next to them. */
+/* Assigns the samples of a pixel to the nodes next to them. */
 #ifndef DB_ENGINE_NODE_SAMPLES_H
 #define DB_ENGINE_NODE_SAMPLES_H
 
@@ -8,9 +8,9 @@
 /* Lattice vectors (rows a, b, c) of each phi step and domain, domains fastest. */
 void db_node_lattices(const db_trace *trace, db_matrix *lattice);
 
-/* Adds a pixel's crystal scattering, up to a common factor, to the photons of its nodes (all of
- * panel 0). lattice: from db_node_lattices. most: how many samples are used at most, spread over all; 0:
- * all are. Returns 0 without memory. */
+/* Adds a pixel's crystal scattering, up to a common factor, to the photons of its nodes (all of panel 0). lattice:
+ * from db_node_lattices. most: the largest number of samples used, spread over all; 0: all. Returns 0 without
+ * memory. */
 int db_node_samples(const db_trace *trace, const db_matrix *lattice, size_t panel, int fast,
                     int slow, size_t most, db_node_sums *nodes);
 

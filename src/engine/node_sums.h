@@ -1,4 +1,4 @@
-/* What the pixels of an image add to each reflection: photons, and moments of their places. */
+/* Sums over an image's pixels for each reflection: photons, and moments of their places. */
 #ifndef DB_ENGINE_NODE_SUMS_H
 #define DB_ENGINE_NODE_SUMS_H
 
@@ -20,7 +20,7 @@ typedef struct db_node_sums {
     size_t last;  /* number of the one found last */
 } db_node_sums;
 
-/* The sum of a node, which is begun if there is none yet; NULL without memory. */
+/* The sum of a node; a new one starts at 0. NULL without memory. */
 db_node_sum *db_node_sums_find(db_node_sums *sums, const int hkl[3], size_t panel);
 
 void db_node_sums_clear(db_node_sums *sums);

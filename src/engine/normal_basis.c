@@ -1,4 +1,4 @@
-/* The images whose products make the normal equations. */
+/* The basis images whose products make the normal equations. */
 #include "engine/normal_basis.h"
 
 #include <math.h>
@@ -56,8 +56,8 @@ static double power_of_two(double x) {
     return ldexp(1, exponent);
 }
 
-/* Images are what a typical step of a parameter changes, in photons: far from the limits of float,
- * whatever the parameter's unit. */
+/* The typical step of a parameter. An image of the basis is the change by this step, in photons: within the range
+ * of float for any unit of the parameter. */
 static double step_of(const db_plan *plan, size_t k) {
     return power_of_two(db_parameter_describe(plan->parameters.list[k])->scale);
 }
@@ -82,7 +82,7 @@ static void fill_own(const db_plan *plan, size_t k, size_t image, db_normal_basi
     basis->combination[k * basis->count + image] = 1 / step;
 }
 
-/* Parameter k's coefficient of one column of the lattice; it is the same on all panels. */
+/* The coefficient of a lattice column for parameter k, which is the same on all panels. */
 static double lattice_coefficient(const db_plan *plan, size_t k, int column) {
     return db_slopes_contraction(&plan->slopes, 0, k)->coefficient_double[column];
 }

@@ -1,4 +1,4 @@
-/* What a trace of pixels goes by. */
+/* The model that a trace of pixels uses. */
 #ifndef DB_ENGINE_PIXEL_TRACE_MODEL_H
 #define DB_ENGINE_PIXEL_TRACE_MODEL_H
 
@@ -14,8 +14,7 @@ struct db_trace {
     db_amorphous_curve curve;
 };
 
-/* As db_trace_create, of an experiment that outlives the trace and does not change: nothing is
- * copied. */
+/* As db_trace_create, without a copy: the experiment must outlive the trace and not change. */
 db_status db_trace_borrow(db_context *context, const db_experiment *experiment, db_trace **trace);
 
 #endif

@@ -1,5 +1,5 @@
-/* Derivatives by all structure factors. Each slot makes a list of the sums of its tiles; lists are added
- * in the order of the slots, so that sums have the same bits for any number of threads. */
+/* Derivatives by all structure factors. Each slot lists the sums of its tiles; lists are added in the order of the
+ * slots, so that sums have the same bits for any number of threads. */
 #include "engine/plan_amplitudes.h"
 
 #include "engine/device_plan.h"
@@ -101,7 +101,7 @@ db_status db_plan_amplitudes_share_as(const db_plan *other, db_plan *plan) {
     return own && own->value ? db_plan_share_amplitudes(plan, own->value, own->value_count) : DB_OK;
 }
 
-/* Which value an entry has, numbers from that of the values on being default_F. */
+/* The value of an entry; SIZE_MAX: default_F. */
 static size_t value_of(const db_plan *plan, size_t entry) {
     const db_plan_amplitudes *own = plan->amplitudes;
     if (entry >= plan->table.count) return SIZE_MAX;
@@ -168,7 +168,7 @@ static db_status add_lists(const db_plan *plan, size_t count) {
     return DB_OK;
 }
 
-/* By the entries of the kernels' table: derivatives by their squares, or by themselves where they are
+/* Sums derivatives by the entries of the kernels' table: by their squares, or by the structure factors if they are
  * interpolated; without the overall scale. */
 static db_status sum_sampled(db_plan *plan, const void *cotangent) {
     db_kernel_job job = plan->job;
@@ -211,7 +211,7 @@ static void sum_closed(const db_plan *plan, const double *by_spot) {
     }
 }
 
-/* Adds what the kernels have summed of an entry to its value, or to default_F. */
+/* Adds the kernels' sum of an entry to its value, or to default_F. */
 static db_status add_entry(const db_plan *plan, size_t i, double *amplitudes, double *default_F) {
     const db_plan_amplitudes *own = plan->amplitudes;
     const int interpolated = own->entries != plan->table.count + 1;
@@ -233,7 +233,7 @@ static db_status add_entry(const db_plan *plan, size_t i, double *amplitudes, do
     return DB_OK;
 }
 
-/* From the kernels' entries to values. */
+/* Adds the sums of entries to the gradient by values. */
 static db_status form_gradient(const db_plan *plan, double *amplitudes, double *default_F) {
     const db_plan_amplitudes *own = plan->amplitudes;
     double by_default = 0;
@@ -296,7 +296,7 @@ static double direction_of(const db_plan *plan, size_t entry, const double *ampl
     return amplitudes ? amplitudes[value] : 0;
 }
 
-/* In place of squares their derivatives; of an interpolated table the direction itself. */
+/* A table of derivatives of the squares along the direction; of an interpolated table the direction itself. */
 static void *direction_table(const db_plan *plan, const double *amplitudes,
                              const double *default_F) {
     const size_t entries = kernel_entries(plan);
@@ -348,7 +348,7 @@ static db_status render_on_processor(db_plan *plan, const db_kernel_job *job, db
     return db_execute(&x);
 }
 
-/* By way of the host's memory where the image belongs to a device. */
+/* Renders into the host's memory, and copies the image if it belongs to a device. */
 static db_status render_beside_device(db_plan *plan, const db_kernel_job *job,
                                       db_kernel_kind kind) {
     const size_t each = plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float);
@@ -379,8 +379,8 @@ static db_status render_variant(db_plan *plan, const db_kernel_job *job, db_kern
     return render_on_processor(plan, job, kind);
 }
 
-/* The kernels' own image, of a job whose squared structure factors are their derivatives, and that has
- * nothing but the crystal. */
+/* Renders with the derivatives of squared structure factors in place of the squares, and without everything but
+ * the crystal. */
 db_status db_plan_amplitudes_jvp(db_plan *plan, const double *amplitudes, const double *default_F,
                                  void *tangent) {
     db_kernel_job job = plan->job;

@@ -6,23 +6,23 @@
 
 #include "engine/plan_state.h"
 
-/* What a plan keeps for it; NULL until it is asked for the first time. */
+/* A plan's data for derivatives by structure factors; NULL until first needed. */
 typedef struct db_plan_amplitudes db_plan_amplitudes;
 void db_plan_amplitudes_destroy(db_plan_amplitudes *own);
 
 /* Number of values that the plan has; default_F is not among them. */
 size_t db_plan_amplitude_values(const db_plan *plan);
 
-/* Lets a plan's entries share values as another's of the same experiment do. */
+/* Makes a plan's entries share values as in another plan of the same experiment. */
 db_status db_plan_amplitudes_share_as(const db_plan *other, db_plan *plan);
 
-/* Gradients by the values and by default_F; either may be NULL. by_spot: of spots in closed form, what
- * the kernel has summed (db_kernel_spots.by_amplitude); sampled spots are summed here. */
+/* Gradients by the values and by default_F; either may be NULL. by_spot: the kernel's sums for spots in closed
+ * form (db_kernel_spots.by_amplitude); sampled spots are summed here. */
 db_status db_plan_amplitudes_vjp(db_plan *plan, const void *cotangent, const double *by_spot,
                                  double *amplitudes, double *default_F);
 
-/* From now on the caller's array of amplitudes is 0 at a call, which adds to few of them: those whose bits it sets
- * in marks. NULL: the array receives all. */
+/* From now on a call gets an array of amplitudes that is 0, adds to few of them, and sets the bits of these in
+ * marks. NULL: a call fills the whole array. */
 db_status db_plan_amplitudes_mark(db_plan *plan, uint64_t *marks);
 
 /* Words of 64 bits that a set of numbers below count has. */

@@ -38,7 +38,7 @@ static size_t rows_of(const db_plan *plan) {
     return rows;
 }
 
-/* Joins runs that overlap or adjoin; returns how many are left. */
+/* Joins runs that overlap or touch; returns their new number. */
 static size_t join_runs(element_run *run, size_t count) {
     size_t left = 0;
     for (size_t i = 0; i < count; i++) {

@@ -4,17 +4,17 @@
 
 #include "engine/plan_state.h"
 
-/* What a plan keeps of it; NULL until it is asked for. */
+/* A plan's background; NULL until one is needed. */
 typedef struct db_plan_background db_plan_background;
 void db_plan_background_destroy(db_plan_background *own);
 
-/* Of the plan's pixel type; NULL: none. */
+/* The background in the plan's pixel type; NULL: none. */
 const void *db_plan_background_pixels(const db_plan *plan);
 
 /* Adds it, if there is one, to an image that has been rendered; NULL is ignored. */
 db_status db_plan_add_background(db_plan *plan, void *image);
 
-/* Prepares what the following functions need. */
+/* Lists the elements, for the functions below. */
 db_status db_plan_list_elements(db_plan *plan);
 
 /* DB_ERROR_INPUT, with `what` first in the message, for pixels that are not finite; the elements have

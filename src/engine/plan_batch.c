@@ -1,5 +1,5 @@
-/* Many experiments in one call: a plan for each thread, which renders whole shots, and one for all
- * threads together, which renders what is left over, and all shots on a device. */
+/* Many experiments in one call: each thread has a plan and renders whole shots; one plan for all threads together
+ * renders the remaining shots, and all shots on a device. */
 #include "engine/device_plan.h"
 #include "engine/plan_amplitudes.h"
 #include "engine/plan_shown.h"
@@ -31,7 +31,7 @@ struct db_plan_batch {
     size_t room_shots, room_values;
 };
 
-/* Of a shot's gradient by structure factors; values NULL: none is summed. */
+/* A shot's gradient by structure factors; values NULL: no sum wanted. */
 typedef struct shot_room {
     double *values; /* default_F behind them */
     uint64_t *marks;
@@ -54,7 +54,7 @@ typedef struct batch_call {
     double *chi2, *gradients, *curvatures;
 } batch_call;
 
-/* What the threads of one call share. */
+/* Shared by the threads of one call. */
 typedef struct {
     size_t done, failed; /* the first shot that failed; count: none */
     db_status status;
@@ -92,7 +92,7 @@ static db_status create_worker(const db_plan_batch *b, worker *w) {
     return status;
 }
 
-/* At least `count` workers. Contexts stay where they are: their plans point to them. */
+/* Makes at least `count` workers. Contexts never move: plans point to them. */
 static db_status need_workers(db_plan_batch *b, int count) {
     if (count <= b->worker_count && b->workers[0].context.isa == b->context->isa) return DB_OK;
     destroy_workers(b);
@@ -114,7 +114,7 @@ static db_status run_shot(db_plan *plan, const batch_call *call, size_t shot,
     return call->work(plan, call, shot, room);
 }
 
-/* Of any thread; number 0, which started the work, tells the caller how far it is. */
+/* Runs a shot in any thread. Thread 0, which started the work, reports the progress. */
 static void run_one(const db_plan_batch *b, const batch_call *call, db_plan *plan, size_t shot,
                     const shot_room *room, batch_state *state) {
     int stop;
@@ -140,7 +140,7 @@ static void run_one(const db_plan_batch *b, const batch_call *call, db_plan *pla
     }
 }
 
-/* Of a shot of a round. */
+/* The memory of the shot at this place of a round. */
 static shot_room room_of(const db_plan_batch *b, const batch_call *call, size_t place) {
     const size_t values = b->room_values;
     if (!call->sums) return (shot_room){ NULL, NULL };
@@ -148,7 +148,7 @@ static shot_room room_of(const db_plan_batch *b, const batch_call *call, size_t 
                         b->marks + place * db_amplitude_mark_words(values) };
 }
 
-/* Adds what the shots of a round have left in their rooms, and empties these. */
+/* Adds the gradients of a round's shots to the sums, and clears them. */
 static void add_sums(const db_plan_batch *b, const batch_call *call, size_t shots) {
     for (size_t s = 0; call->sums && s < shots; s++) {
         const shot_room from = room_of(b, call, s);
@@ -179,7 +179,7 @@ static void run_round(db_plan_batch *b, const batch_call *call, size_t first, si
     }
 }
 
-/* Without progress inside of shots: it is that of all of them. */
+/* Runs a shot with all threads, without its own progress: the progress is that of all shots. */
 static void run_together(const db_plan_batch *b, const batch_call *call, size_t shot,
                          batch_state *state) {
     const db_progress_function progress = b->context->progress;
@@ -229,7 +229,7 @@ static void clear_sums(const db_plan_batch *b, const batch_call *call) {
     if (call->sums->default_F) *call->sums->default_F = 0;
 }
 
-/* Of workers no one asks, which know of no device. */
+/* Checks memory for the workers, which know of no device. */
 static db_status check_memory(const db_plan_batch *b, const batch_call *call) {
     const void *const *const lists[] = { (const void *const *)call->images,
                                          (const void *const *)call->tangents, call->cotangents,
@@ -308,13 +308,13 @@ db_status db_plan_batch_forward(db_plan_batch *b, const db_experiment *const *sh
     return run_batch(b, &call);
 }
 
-/* What the shot has for itself, too. */
+/* Copies the shot's own gradient, which is wanted, too, and marks all of it. */
 static void mark_all(const shot_room *room, const double *amplitudes, size_t values) {
     memcpy(room->values, amplitudes, values * sizeof *room->values);
     for (size_t i = 0; i < values; i++) room->marks[i / 64] |= (uint64_t)1 << i % 64;
 }
 
-/* The shot's own gradients by structure factors, if wanted, are also what goes to the sums. */
+/* If the shot's own gradients by structure factors are wanted, they are added to the sums. */
 static db_status vjp_of_shot(db_plan *plan, const batch_call *call, size_t shot,
                              const shot_room *room) {
     static const db_plan_vector nothing = DB_PLAN_VECTOR_INIT;

@@ -1,4 +1,4 @@
-/* Creating plans, and changing what they were created with. */
+/* Creates plans, and recreates parts of them. */
 #ifndef DB_ENGINE_PLAN_CREATE_H
 #define DB_ENGINE_PLAN_CREATE_H
 
@@ -7,7 +7,7 @@
 /* DB_ERROR_USAGE for options that no plan has. */
 db_status db_plan_options_check(db_context *context, const db_plan_options *options);
 
-/* db_plan_create for the processor, whatever the context's device. */
+/* As db_plan_create, for the processor, whatever the context's device. */
 db_status db_plan_create_on_processor(db_context *context, const db_experiment *experiment,
                                       const db_plan_options *options, db_plan **plan);
 

@@ -1,4 +1,4 @@
-/* Which samples a plan's kernels leave out (kernel/spot_cut.h): what becomes of the tolerance. */
+/* The samples that a plan's kernels leave out (kernel/spot_cut.h), from the tolerance. */
 #include "engine/plan_cut.h"
 
 #include "base/vector.h"
@@ -11,18 +11,18 @@
 
 #include <math.h>
 
-/* Of a spot's peak, always left out of compact spots: far below what rounding does. */
+/* Part of a spot's peak that is always left out for compact spots: far below rounding. */
 static const double ALWAYS = 1e-24;
 
-/* Of a spot's peak, never left out: the bounds of spot_cut.h hold for smaller parts. */
+/* The largest part of a spot's peak that may be left out: the bounds of spot_cut.h hold for smaller parts. */
 static const double MOST = 1e-2;
 
 /* The kernels compare in single precision. */
 static const double ROUNDING = 1e-3;
 
-/* Share of groups of lanes and a sample that counts in one of them, from which on looking costs
- * more than it saves: [double, mixed], of plans for images and of those for derivatives, to which
- * samples are more work. Measured (bench/NOTES.md). */
+/* The largest share of groups (of lanes, per sample) with a sample that counts: above it, testing costs more than
+ * it saves. [double, mixed], for plans of images and of derivatives, whose samples cost more. Measured
+ * (bench/NOTES.md). */
 static const double MOST_GROUPS[] = { 0.55, 0.3 }, MOST_GROUPS_DERIVATIVES[] = { 0.8, 0.7 };
 
 enum { PROBES = 64 };
@@ -35,13 +35,13 @@ double db_perfect_peak(const db_kernel_job *job, double solid_angle, double inte
            job->oversample * cells * cells * intensity;
 }
 
-/* 1.25: what the weights of the cubic through four nodes add up to at most, along each axis. */
+/* 1.25: the largest sum of the absolute weights of the cubic through four nodes, along each axis. */
 static double largest_factor(const db_plan *plan) {
     const double cubic = 1.25 * 1.25 * 1.25;
     return plan->table.largest_intensity * (plan->job.interpolate ? cubic * cubic : 1);
 }
 
-/* |P| is at most this: d.W d/2 lies between those of light polarized one way and the other. */
+/* The largest |P|: d.W d/2 lies between its values for the two linear polarizations. */
 static double largest_polarization(const db_beam *beam) {
     return beam->polarized ? fmax(1, (1 + fabs(beam->polarization)) / 2) : 1;
 }
@@ -106,7 +106,7 @@ static double part_left_out(const db_plan *plan) {
     return part > least ? fmin(part, MOST) : least; /* no bound on the peak: nothing */
 }
 
-/* Whether a sample counts at a pixel of a panel, taken to be flat. */
+/* 1 if a sample counts at a pixel of a panel, taken as flat. */
 static int counts_at(const db_plan *plan, size_t panel, size_t sample, double fast, double slow) {
     const db_kernel_job *job = &plan->job;
     const db_kernel_panel *p = &job->panel[panel];
@@ -128,9 +128,8 @@ static int counts_at(const db_plan *plan, size_t panel, size_t sample, double fa
                                          : near_node(offset, job->cells, job->fudge, job->cut);
 }
 
-/* The share of groups of neighbouring pixels and a sample in which the sample counts, from a few of
- * them all over the detector: the plan's regions do not matter, so that a pixel has the same bits
- * in all of them. */
+/* The share of groups of neighbouring pixels and a sample in which the sample counts, from a few of them all over
+ * the detector. It does not depend on the plan's regions, so that a pixel has the same bits in all of them. */
 static double groups_that_count(const db_plan *plan) {
     const db_detector *d = &plan->experiment.detector;
     const int lanes = plan->precision == DB_PRECISION_MIXED ? 16 : 8;

@@ -1,4 +1,4 @@
-/* Which samples a plan's kernels leave out, and what a pixel shows at most. */
+/* Chooses the samples that a plan's kernels leave out, and bounds a pixel's photons. */
 #ifndef DB_ENGINE_PLAN_CUT_H
 #define DB_ENGINE_PLAN_CUT_H
 
@@ -9,14 +9,14 @@
  * scattered forwards and all of it absorbed. */
 double db_perfect_peak(const db_kernel_job *job, double solid_angle, double intensity);
 
-/* What a pixel's factors (solid angle, polarization, Debye-Waller, overall scale) are together, at
- * most; for spots in closed form. */
+/* The largest product of a pixel's factors (solid angle, polarization, Debye-Waller, overall scale), for spots in
+ * closed form. */
 double db_plan_pixel_factor(const db_plan *plan);
 
-/* Largest variance (radian^2) of a direction by what spreads places on the panels. */
+/* The largest variance (radian^2) of a direction by the spread of places on the panels. */
 double db_plan_place_variance(const db_plan *plan);
 
-/* Fills what the job leaves out, from its other values and the tolerance. */
+/* Fills the job's members for leaving samples out, from its other values and the tolerance. */
 void db_plan_fill_cut(db_plan *plan);
 
 #endif

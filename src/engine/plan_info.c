@@ -1,4 +1,4 @@
-/* What a plan tells of itself. */
+/* Describes a plan to its user. */
 #include "engine/plan_amplitudes.h"
 
 size_t db_plan_pixels(const db_plan *plan) { return plan->tiles.pixels; }

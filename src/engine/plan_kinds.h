@@ -1,4 +1,4 @@
-/* Which kernels a plan's images ask for. */
+/* Chooses the kind of kernel for a plan's images. */
 #ifndef DB_ENGINE_PLAN_KINDS_H
 #define DB_ENGINE_PLAN_KINDS_H
 

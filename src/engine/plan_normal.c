@@ -72,7 +72,7 @@ static double basis_product(const db_normal *normal, size_t i, size_t j) {
     return normal->sums[i < j ? db_normal_index(j, i) : db_normal_index(i, j)];
 }
 
-/* From products of the basis to those of the parameters. */
+/* Forms the parameters' chi2, gradient and curvature from products of the basis. */
 static void form_parameters(const db_plan *plan, double *chi2, double *gradient,
                             double *curvature) {
     const db_normal *normal = plan->normal;
@@ -161,7 +161,7 @@ static db_status sum_products(db_plan *plan, const db_kernel_job *job) {
     return sum_on_processor(plan, job, plan->normal->size);
 }
 
-/* The same for pixels that may be in a device's memory. */
+/* As explain_sums, for pixels that may be in a device's memory. */
 static db_status explain_on_host(db_plan *plan, db_pixel_type type, const void *data,
                                  const void *weight) {
     void *data_copy = NULL;
@@ -177,7 +177,7 @@ static db_status explain_on_host(db_plan *plan, db_pixel_type type, const void *
 }
 
 static int all_finite(const double *values, size_t count) {
-    double sum = 0; /* of x * 0: NaN for one that is not */
+    double sum = 0; /* x * 0 is NaN unless x is finite */
     for (size_t i = 0; i < count; i++) sum += values[i] * 0;
     return sum == 0;
 }
@@ -234,7 +234,7 @@ db_status db_plan_normal(db_plan *plan, db_pixel_type type, const void *data, co
 
 /* Products with a cotangent */
 
-/* Whether all are finite: loops that compilers turn into vectors. */
+/* 1 if all are finite; loops that compilers vectorize. */
 static int row_is_finite(db_pixel_type type, const void *pixels, size_t first, int count) {
     int bad = 0;
     if (type == DB_FLOAT64) {
@@ -273,7 +273,7 @@ db_status db_plan_check_cotangent(const db_plan *plan, const void *cotangent) {
     return DB_OK;
 }
 
-/* From sums over the basis. */
+/* Forms the gradient from sums over the basis. */
 static db_status form_gradient(const db_plan *plan, const double *sums, double sign,
                                double *gradient) {
     const db_normal_basis *basis = &plan->normal->basis;
@@ -290,7 +290,7 @@ static db_status form_gradient(const db_plan *plan, const double *sums, double s
     return DB_OK;
 }
 
-/* Of a cotangent that may be in a device's memory. */
+/* Checks a cotangent that may be in a device's memory. */
 static db_status check_cotangent_there(db_plan *plan, const void *cotangent) {
     void *copy;
     DB_TRY(db_device_bring(plan, plan->job.pixel_type, cotangent, &copy));

@@ -4,13 +4,12 @@
 
 #include <dualbragg/plan.h>
 
-/* What a plan keeps for them; NULL is ignored. */
+/* A plan's data for normal equations. db_normal_destroy ignores NULL. */
 typedef struct db_normal db_normal;
 void db_normal_destroy(db_normal *normal);
 
-/* The gradient by the plan's parameters, of which there may be none. by_spot: NULL, or receives what
- * plans of spots in closed form need for that by structure factors; the caller frees it, also after an
- * error. */
+/* The gradient by the plan's parameters (there may be none). by_spot: NULL, or receives the sums that the gradient
+ * by structure factors needs for spots in closed form; the caller frees them, also after an error. */
 db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, double *gradient,
                            double **by_spot);
 

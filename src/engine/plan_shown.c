@@ -1,5 +1,5 @@
-/* Plans whose regions show one reflection each: of spots in closed form a tile's list has no other, of
- * samples those near other nodes count for nothing. */
+/* Plans whose regions show one reflection each: a tile's list of spots in closed form contains no other; samples
+ * near other nodes are left out. */
 #include "engine/plan_shown.h"
 
 db_status db_plan_need_all_reflections(const db_plan *plan, const char *what) {
@@ -9,7 +9,7 @@ db_status db_plan_need_all_reflections(const db_plan *plan, const char *what) {
                    what);
 }
 
-/* Where the plan's list has a reflection; its end, which is default_F, for those outside. */
+/* The entry of a reflection in the plan's list; outside the list the entry after its end, which is default_F. */
 static size_t entry_of(const db_plan *plan, const int hkl[3]) {
     const db_structure_factors *f = &plan->experiment.structure_factors;
     size_t entry = 0;

@@ -5,7 +5,7 @@
 #include "engine/plan_state.h"
 #include "model/site_kinds.h"
 
-/* DB_ERROR_UNSUPPORTED for plans whose regions do; what: that cannot be had of them. */
+/* DB_ERROR_UNSUPPORTED for plans with one reflection per region; what: the call, for the message. */
 db_status db_plan_need_all_reflections(const db_plan *plan, const char *what);
 
 /* A tile's own job: a table with its region's reflection alone. */

@@ -1,4 +1,4 @@
-/* The inside of a plan: parts that own what they name. */
+/* The members of a plan. Each part owns what its members point to. */
 #ifndef DB_ENGINE_PLAN_STATE_H
 #define DB_ENGINE_PLAN_STATE_H
 
@@ -13,22 +13,22 @@
 
 #include <dualbragg/device.h>
 
-/* Where a plan's work goes (device_plan.c). */
+/* The device that a plan works on (device_plan.c). */
 typedef struct db_used_device {
     db_device chosen;            /* by the context at creation */
     struct db_device_plan *part; /* the backend's; NULL: the processor does it */
     void **ordinary; /* pieces of memory that were handed out after the device was left */
     size_t ordinary_count, ordinary_room;
     db_stream_use stream_use;
-    const char *note; /* what of the last call the processor did for a device, or "" */
+    const char *note; /* what the processor did for a device in the last call, or "" */
 } db_used_device;
 
-/* Counts of changes, by which boxes and devices know whether what they have is current. */
+/* Counters of changes, by which boxes and devices know whether their data are current. */
 typedef struct db_plan_versions {
     unsigned long values;
     unsigned long spots, spot_slopes;
-    unsigned long background, passing;  /* passing: of what no plan keeps */
-    unsigned long box_data, box_images; /* what boxes were given, and rendered */
+    unsigned long background, passing;  /* passing: of images that no plan keeps */
+    unsigned long box_data, box_images; /* of data given to boxes, and of their images */
 } db_plan_versions;
 
 struct db_plan {
@@ -41,7 +41,7 @@ struct db_plan {
     db_plan_table table;
     db_plan_values values;
     db_plan_slopes slopes; /* nothing without parameters */
-    db_kernel_job job;     /* points to what the parts own */
+    db_kernel_job job;     /* points into the parts' memory */
     db_plan_room room;
     struct db_spots *spots;                /* in closed form; else NULL */
     struct db_normal *normal;              /* NULL until the first normal equations */

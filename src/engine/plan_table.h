@@ -10,9 +10,9 @@ typedef struct db_plan_table {
     size_t margin_count; /* entries of the box with margin, for interpolation */
     double *intensity_double;
     float *intensity_float;
-    double *site_part;        /* db_site_kinds.part, and that of default_F; NULL without kinds */
+    double *site_part;        /* db_site_kinds.part, and default_F's; NULL without kinds */
     double *amplitude;        /* with margin */
-    double largest_intensity; /* squared amplitude of the list, where there is a tolerance */
+    double largest_intensity; /* largest squared amplitude of the list, if there is a tolerance */
     unsigned long version;    /* counts the fillings */
 } db_plan_table;
 
@@ -22,11 +22,11 @@ size_t db_table_entries(const db_structure_factors *f);
 /* Largest squared amplitude of the list (or default_F). */
 double db_largest_intensity(const db_structure_factors *f);
 
-/* Room for what this precision needs and the table does not have yet. */
+/* Allocates what this precision needs and the table lacks. */
 db_status db_plan_table_create(db_context *context, const db_structure_factors *f,
                                db_precision precision, db_plan_table *table);
 void db_plan_table_fill(const db_structure_factors *f, double tolerance, db_plan_table *table);
-/* 1: some of the entries are not the same. On all threads, as a list of a million is read in a millisecond. */
+/* 1 if any entries differ. Uses all threads: a list of a million takes a millisecond. */
 int db_tables_differ(const db_context *context, const double *a, const double *b, size_t count);
 void db_plan_table_clear(db_plan_table *table);
 

@@ -1,5 +1,5 @@
-/* The derivative along a direction. Derivatives are linear combinations of columns, and so is what
- * they add up to: one combination of all columns takes the place of one for each parameter. */
+/* The derivative along a direction. Derivatives are linear combinations of columns, and so is their sum along the
+ * direction: one combination of all columns replaces one for each parameter. */
 #include "engine/plan_tangent.h"
 
 #include "engine/execute.h"
@@ -32,7 +32,7 @@ static combination combine(const db_plan *plan, size_t panel, const double *dire
     return sum;
 }
 
-/* Returns how many pieces there are. */
+/* Cuts a combination into runs of columns; returns their number. */
 static size_t cut_pieces(const combination *sum, db_kernel_contraction piece[MOST_PIECES]) {
     size_t count = 0;
     for (int c = 0; c < DB_COLUMN_COUNT; c++) {
@@ -47,7 +47,7 @@ static size_t cut_pieces(const combination *sum, db_kernel_contraction piece[MOS
     return count;
 }
 
-/* For all panels the same number of pieces, at least one. */
+/* Combines the columns for all panels into the same number of pieces, at least one. */
 static db_status combine_columns(const db_plan *plan, const double *direction, db_kernel_job *job,
                                  db_kernel_contraction **made) {
     const size_t panels = plan->experiment.detector.panel_count;

@@ -89,7 +89,7 @@ static db_status take_regions(db_context *context, const db_experiment *experime
     return tiles->given ? DB_OK : db_fail_memory(context, "the regions of a plan");
 }
 
-/* Plans whose regions show one reflection each */
+/* Checks plans with one reflection per region */
 
 static db_status check_reflections(db_context *context, const db_experiment *experiment,
                                    const db_plan_options *options) {
@@ -133,7 +133,7 @@ static int tile_rows(const db_region *r) {
     return r->fast_count > TILE_FAST / 2 ? (int)TILE_SLOW : 2 * (int)TILE_SLOW;
 }
 
-/* Of spots in closed form each tile is a region of its own. */
+/* In closed form: makes each tile a region. */
 static db_status cut_regions(db_context *context, db_plan_tiles *tiles) {
     size_t count = 0, n = 0;
     for (size_t i = 0; i < tiles->region_count; i++)
@@ -169,8 +169,8 @@ static db_status cut_regions(db_context *context, db_plan_tiles *tiles) {
     return DB_OK;
 }
 
-/* Cuts regions into tiles of about the same size. A small region is not cut: every tile costs some
- * work at its start. */
+/* The rows of a tile: regions are cut into tiles of about the same size. A small region is not cut, since each
+ * tile has some overhead. */
 static int rows_per_tile(const db_experiment *experiment, const db_region *region) {
     if (experiment->spread.spots == DB_SPOTS_CLOSED) return region->slow_count;
     const double samples = (double)experiment->goniometer.phi_steps *

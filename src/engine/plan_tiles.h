@@ -1,4 +1,4 @@
-/* Which pixels a plan renders: the regions that were asked for, and their tiles. */
+/* The pixels that a plan renders: the given regions, and their tiles. */
 #ifndef DB_ENGINE_PLAN_TILES_H
 #define DB_ENGINE_PLAN_TILES_H
 
@@ -9,22 +9,22 @@
 typedef struct db_plan_tiles {
     db_region *given; /* regions as they were given */
     size_t given_count;
-    db_region *regions; /* the same, in closed form cut into tiles */
+    db_region *regions; /* as given; in closed form cut into tiles */
     size_t region_count;
     size_t pixels; /* elements that images need */
     int (*reflection)
         [3]; /* [region_count]: the only one that a region shows; NULL: all (plan_shown.c) */
-    double *region_node; /* the same, as the kernels of samples read it */
+    double *region_node; /* reflection, in the form that sampling kernels read */
     db_tile *list;
     size_t count;
 } db_plan_tiles;
 
-/* Takes the options' regions and reflections, and cuts tiles; to be cleared whatever the status. */
+/* Takes the options' regions and reflections, and cuts tiles. Clear tiles, whatever the status. */
 db_status db_plan_tiles_create(db_context *context, const db_experiment *experiment,
                                const db_plan_options *options, db_plan_tiles *tiles);
 void db_plan_tiles_clear(db_plan_tiles *tiles);
 
-/* All pixels of all panels, panel after panel; the caller frees them. NULL without memory. */
+/* All pixels of all panels, one region per panel; the caller frees them. NULL without memory. */
 db_region *db_whole_panels(const db_detector *detector);
 
 /* DB_OK if there is a region, and all lie on panels of the experiment. */

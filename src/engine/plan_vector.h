@@ -1,12 +1,11 @@
-/* What products with a cotangent and along a direction are made of. */
+/* The parts of products with a cotangent and along a direction. */
 #ifndef DB_ENGINE_PLAN_VECTOR_H
 #define DB_ENGINE_PLAN_VECTOR_H
 
 #include <dualbragg/products.h>
 
-/* The gradient by the plan's parameters, of which there may be none. by_spot:
- * NULL, or receives what plans of spots in closed form need for that by structure factors; the caller
- * frees it, also after an error. */
+/* The gradient by the plan's parameters (there may be none). by_spot: NULL, or receives the sums that the gradient
+ * by structure factors needs for spots in closed form; the caller frees them, also after an error. */
 db_status db_plan_vjp_sums(db_plan *plan, const void *cotangent, void *image, double *gradient,
                            double **by_spot);
 

@@ -1,5 +1,5 @@
-/* The mean wavelength of each pixel's photons: an image is linear in the weights of the sources, so that of weights
- * times wavelengths is the sum of photons times wavelengths. */
+/* The mean wavelength of each pixel's photons. An image is linear in the weights of the sources: with weights
+ * times wavelengths it is the sum of photons times wavelengths. */
 #include "base/given.h"
 #include "engine/device_plan.h"
 #include "engine/plan_state.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The plan's experiment with sources that have their wavelengths by themselves, whatever their weights are, and how
- * far each is from the shortest wavelength to the longest. */
+/* The plan's experiment with fixed wavelengths of the sources, whatever their weights, and each source's place
+ * between the shortest and the longest wavelength. */
 typedef struct wavelength_view {
     db_experiment experiment; /* borrows all but the sources */
     db_source *before;        /* [sources]: as the plan has them */
@@ -84,8 +84,9 @@ static double image_element(const void *image, db_pixel_type type, size_t i) {
     return type == DB_FLOAT64 ? ((const double *)image)[i] : (double)((const float *)image)[i];
 }
 
-/* What no region touches stays. photons is NAN there. Each image lacks photons of its own within the plan's tolerance,
- * so that of very few photons the mean would be any number: no mean is beyond the sources. */
+/* Divides the images; elements outside the regions are unchanged, and NAN where photons is. Each image lacks some
+ * photons within the plan's tolerance, so the mean of very few photons could be any number: it is limited to the
+ * wavelengths of the sources. */
 static void divide_images(const db_plan *plan, const wavelength_view *v, const void *photons,
                           const void *weighted, void *image) {
     const db_pixel_type type = plan->job.pixel_type;

@@ -1,4 +1,4 @@
-/* Which precision a job needs: tried on some of its pixels. */
+/* Recommends a precision: tries both on some pixels of the job. */
 #include "engine/precision.h"
 
 #include "engine/plan_state.h"
@@ -14,11 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What mixed precision promises: of the maximum, and of each derivative image's largest value. */
+/* Promised errors of mixed precision, relative to the image's maximum and to each derivative image's largest
+ * value. */
 static const double IMAGE_BOUND = 1e-6, DERIVATIVE_BOUND = 1e-5;
 
-/* What the largest error on trial pixels is multiplied by, for those not tried.
- * docs/reference/precision.md says how well that serves. */
+/* Factors from the largest error of trial pixels to that of all pixels; docs/reference/precision.md tests them. */
 static const double SAFETY = 1.75, DERIVATIVE_SAFETY = 3;
 
 /* Rounding of h moves a pixel along the fringes of its spot; the error that makes stays below 1e-6
@@ -37,8 +37,7 @@ static const double FEWEST_PIXELS = 32768;
 
 enum { FEWEST_STRIPS = 64, MOST_STRIPS = 1024, CANDIDATES_PER_STRIP = 8 };
 
-/* Expected largest errors, in parts of the largest values; INFINITY where there is nothing to
- * compare. */
+/* Expected largest errors, relative to the largest values; INFINITY: there is nothing to compare. */
 typedef struct expected_errors {
     double image, derivative; /* of the worst derivative image */
     db_parameter worst;
@@ -98,7 +97,7 @@ static db_status make_plan(trial *t, const db_experiment *e, const db_plan_optio
     db_plan_options options = *given;
     options.precision = DB_PRECISION_DOUBLE;
     options.pixel_type = DB_FLOAT64;
-    options.tolerance = 0; /* what is left out differs, but is no error of the precision */
+    options.tolerance = 0; /* left-out photons differ, too, but not by the precision */
     options.regions = t->strips;
     options.region_count = t->strip_count;
     DB_TRY(db_plan_create_on_processor(t->context, e, &options, &t->plan));
@@ -157,7 +156,7 @@ static double solid_angle_of(const db_plan *plan, const db_region *strip) {
                                  : p->pixel_size[0] * p->pixel_size[1] / square; /* at most */
 }
 
-/* Of the trial's brightest place. */
+/* The perfect peak at the trial's largest solid angle. */
 static double perfect_peak(const trial *t) {
     const db_plan *plan = t->plan;
     double angle = 0;
@@ -260,7 +259,7 @@ db_status db_precision_by_trial(db_context *context, const db_experiment *experi
     return DB_OK;
 }
 
-/* How many samples a job's work is worth: in closed form spots of pixels are counted. */
+/* The job's work in samples; in closed form the spots of pixels count. */
 static db_status count_samples(db_context *context, const db_experiment *e,
                                const db_plan_options *given, double pixels, double *samples) {
     *samples = pixels * db_samples_per_pixel(e);

@@ -1,4 +1,4 @@
-/* Bounds of the relative slope of what one sample scatters. */
+/* Bounds of the relative slope of one sample's scattering. */
 #include "engine/slope_bound.h"
 
 #include "base/threads.h"
@@ -16,12 +16,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What the shape makes of the slopes of Miller indices, per cell, and of cell counts. */
+/* Factors of the shape on slopes of Miller indices, per cell, and of cell counts. */
 typedef struct {
     double by_index, by_cells[3];
 } shape_factors;
 
-/* Those of kernel/spot_cut.h; a Gaussian spot that is not cut off falls fastest at 0.315. */
+/* The factors of kernel/spot_cut.h; a Gaussian spot that is not cut off is steepest at 0.315. */
 static shape_factors factors_of(const db_plan *plan) {
     const db_crystal *c = &plan->experiment.crystal;
     const double pi = acos(-1), root = sqrt(c->fudge), g = fmax(plan->job.cut, 0.315);
@@ -89,7 +89,7 @@ static void add_pixel(const bounded *b, const db_region *r, int fast, int slow,
                          (r->slow_start + slow + (i + 0.5) * job->sub_pixel) * size[1], worst);
 }
 
-/* What a structure factor's own slope adds: that of its square. */
+/* The relative slope of a structure factor's square by the factor itself. */
 static double of_amplitude(const db_plan *plan, db_parameter parameter) {
     if (!(db_parameter_moves(&plan->experiment, parameter) & DB_MOVES_AMPLITUDE)) return 0;
     return plan->job.interpolate ? INFINITY
@@ -108,8 +108,8 @@ static void bound_tile(const bounded *b, const db_tile *tile, double *const *bou
         }
 }
 
-/* What the spots of a tile are at most, for one parameter: slopes that do not depend on the pixel,
- * and the largest |W|, by which the direction's own slope counts. */
+/* Bounds of a tile's spots, for some parameters: slopes that do not depend on the pixel, and the largest |W|, the
+ * factor of the direction's own slope. */
 typedef struct {
     double slope[DB_SLOPES_AT_ONCE], white;
 } tile_bound;
@@ -164,7 +164,7 @@ static tile_bound bound_spots(const bounded *b, size_t tile) {
     return t;
 }
 
-/* What a point of a pixel adds to the slopes of its tile's spots. */
+/* Adds the slopes of its tile's spots at a point of a pixel. */
 static void add_spot_site(const bounded *b, size_t panel, double fast, double slow,
                           const tile_bound *t, double worst[DB_SLOPES_AT_ONCE]) {
     const db_plan *plan = b->plan;

@@ -1,4 +1,4 @@
-/* What the spots of a plan are at most, and where they end. */
+/* Bounds of a plan's spots: their photons and extents. */
 
 #include "engine/spot_bounds.h"
 
@@ -17,7 +17,7 @@ static double square_sum(const db_matrix *m) {
     return sum;
 }
 
-/* Of the widest class of blocks. */
+/* The variance of the widest class of blocks. */
 static double widest_tail(const db_spread_interface *s) {
     double widest = 1;
     for (int i = 1; i <= DB_SPREAD_TAILS; i++)
@@ -65,9 +65,8 @@ static double finest(const db_plan *plan) {
     return largest;
 }
 
-/* Largest sum of exp(-x^2/2) over x at steps t, wherever they begin: with one of them at 0, since
- * all Fourier coefficients of the sum, as a function of that place, are positive. By these where
- * steps are short. */
+/* The largest sum of exp(-x^2/2) over x at steps t, for any start. It is at a start of 0, since all Fourier
+ * coefficients of the sum as a function of the start are positive; they also compute it if steps are short. */
 static double largest_sum(double t) {
     const double pi = 3.141592653589793, length = t < 2.5 ? 2 * pi / t : t;
     double sum = 1;
@@ -90,9 +89,9 @@ static double lattice_sum(const db_matrix *reciprocal, double s, double share) {
     return product;
 }
 
-/* A node that counts differs from the detector's scattering vectors q by what its spot reaches
- * along r: |r|^2 - 2 |r| R <= |q|^2, R = a + b |r|, for stretched spots of the cap and for
- * others; rotations are no part of R. */
+/* The longest node that counts. Its r differs from the detector's scattering vectors q by the extent R of its spot
+ * along r: |r|^2 - 2 |r| R <= |q|^2, R = a + b |r|, for spots stretched by the cap and for others; rotations are
+ * no part of R. */
 static double longest_node(const db_plan *plan, const db_spot_bounds *bounds, double kappa) {
     const double q = fmin(finest(plan), 2 * kappa), reach = kappa * sqrt(bounds->largest),
                  a = reach * sqrt(bounds->constant + bounds->place),

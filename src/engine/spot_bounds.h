@@ -1,4 +1,4 @@
-/* What the spots of a plan are at most, and where they end. */
+/* Bounds of a plan's spots: their photons and extents. */
 #ifndef DB_ENGINE_SPOT_BOUNDS_H
 #define DB_ENGINE_SPOT_BOUNDS_H
 

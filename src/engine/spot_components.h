@@ -1,5 +1,5 @@
-/* What a source and a class of blocks show of reflections: components of spots in closed form, each as
- * a Gaussian on its panel. Derivation: docs/theory/spots.md, Places. */
+/* Components of spots in closed form: the Gaussian on a panel that one source and one class of blocks make of a
+ * reflection. Derivation: docs/theory/spots.md, Places. */
 #ifndef DB_ENGINE_SPOT_COMPONENTS_H
 #define DB_ENGINE_SPOT_COMPONENTS_H
 
@@ -7,11 +7,10 @@
 
 #include <dualbragg/spots.h>
 
-/* What one source and one Gaussian of the blocks show of a reflection. */
+/* The component of a reflection for one source and one Gaussian of the blocks. */
 typedef struct {
     db_spot spot;
-    /* photons are factor exp(exponent); until db_spot_component_complete, without what depends on the
-     * pixel */
+    /* photons are factor exp(exponent); before db_spot_component_complete without the pixel's factors */
     double exponent, factor;
     double wavelength_variance; /* of its photons (A^2) */
     int moves;                  /* by the rotation */
@@ -21,11 +20,11 @@ typedef struct {
     int is_wrong;               /* 1: its spreads are no covariance */
 } db_spot_component;
 
-/* Of `count` names, at most DB_SPOT_NODES, without spot.recorded of stills. */
+/* Computes the components of `count` names, at most DB_SPOT_NODES; for stills without spot.recorded. */
 void db_spot_components(const db_plan *plan, const db_spot_options *options,
                         const db_spot_name *name, int count, db_spot_component *component);
 
-/* Completes the factor, if photons are wanted, and sets spot.recorded, of one that is seen. */
+/* Completes a component that is seen: its factor, if photons are wanted, and spot.recorded. */
 void db_spot_component_complete(const db_plan *plan, int photons, db_spot_component *component);
 
 #endif

@@ -1,4 +1,4 @@
-/* How many sub-pixels the shape of a pixel asks for. */
+/* Chooses the sub-pixels that a spot's shape needs. */
 #include "engine/spot_oversample.h"
 
 #include "base/context_internal.h"
@@ -42,8 +42,8 @@ db_status db_spots_oversample(db_context *context, const db_predicted_spots *spo
     return DB_OK;
 }
 
-/* Of its photons: each sub-pixel has the Gaussian's value in its middle times its area, and the sum
- * of such values over a grid differs from the integral by the Gaussian's Fourier transform at the
+/* The error relative to the spot's photons. Each sub-pixel counts as the Gaussian's value in its middle times its
+ * area. The sum of such values over a grid differs from the integral by the Gaussian's Fourier transform at the
  * grid's reciprocal nodes (Poisson), of which the innermost eight count. */
 static double error_of_sum(const db_spot *spot, int oversample) {
     const double two_pi_square = 19.739208802178717238, even = 1.0 / 12,

@@ -1,5 +1,5 @@
-/* What the slopes of spots in closed form are made from: values of the model with their slopes, for the
- * parameters of a pass each (kernel/spot_slopes.h). */
+/* The values of the model, with their slopes by the parameters of a pass, from which the slopes of spots in closed
+ * form are made (kernel/spot_slopes.h). */
 #ifndef DB_ENGINE_SPOT_PASSES_H
 #define DB_ENGINE_SPOT_PASSES_H
 
@@ -20,13 +20,13 @@ db_status db_spot_passes_create(db_context *context, const db_plan_parameters *p
                                 db_spot_passes *passes);
 void db_spot_passes_clear(db_spot_passes *passes);
 
-/* Adds parameter k, number `place` of those that move spots, to the last pass, or, where that is full or
- * `begin` is 1, to a new one. z: with the parameter's slope number `slope`. */
+/* Adds parameter k, number `place` of those that move spots, to the last pass; to a new one if that is full or
+ * `begin` is 1. z has the parameter's slope as number `slope`. */
 void db_spot_passes_add(db_spot_passes *passes, const db_plan_parameters *parameters,
                         const db_dual_interface *z, size_t k, size_t place, int slope, int begin);
 
-/* Lists, for each source, the parameters of all passes that move its spots, equally many for all sources: others
- * fill up. parameters: in all passes. Returns how many. */
+/* Lists for each source the parameters of all passes that move its spots, the same number for all sources: others
+ * fill up. parameters: the number in all passes. Returns that number. */
 size_t db_spot_passes_list(db_spot_passes *passes, size_t parameters);
 
 #endif

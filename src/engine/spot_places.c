@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Of z^2: what a spot adds to a pixel beyond it is no kink that a difference could see. */
+/* In z^2: beyond it a spot adds too little for differences to see a kink. */
 static const double DARK = 60;
 
 double db_spot_square(const db_plan *plan, size_t spot, size_t panel, int fast, int slow) {
@@ -100,7 +100,7 @@ db_status db_spot_pixels_of(db_context *context, const db_experiment *e, const d
     return status;
 }
 
-/* Of a spot: which it is, and what the angles are at which it is expanded. */
+/* A hash of a spot's name and of the kinds of angles at which it is expanded. */
 static uint64_t spot_hash(const db_spot_name *name) {
     const db_spot_passage *p = &name->passage;
     uint64_t hash = 0;
@@ -109,7 +109,7 @@ static uint64_t spot_hash(const db_spot_name *name) {
     return db_mix(db_mix(db_mix(hash, p->at_kind), p->from_kind), p->to_kind);
 }
 
-/* Adds the spots of one of a plan's regions: a sum, so that their order does not matter. */
+/* Adds the hashes of a region's spots to its pixels: a sum, which does not depend on their order. */
 static void add_spots(const db_plan *plan, size_t region, uint64_t *signature) {
     const db_region *r = &plan->tiles.regions[region];
     const db_kernel_spots *spots = &plan->job.spots;

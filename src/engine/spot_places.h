@@ -1,4 +1,4 @@
-/* Where the spots of a plan in closed form show: which are bright in a pixel. */
+/* The places of a plan's spots in closed form, and the brightest of each pixel. */
 #ifndef DB_ENGINE_SPOT_PLACES_H
 #define DB_ENGINE_SPOT_PLACES_H
 
@@ -11,16 +11,16 @@ typedef struct db_spot_place {
     int fast, slow; /* from the region's first pixel */
 } db_spot_place;
 
-/* |z|^2 (kernel/spot.h) of a spot in the middle of a pixel of the panel; of one that moves the part
- * across its way, and how far it is from the range. */
+/* |z|^2 (kernel/spot.h) of a spot at the middle of a panel's pixel. For a spot that moves: across its path only,
+ * plus its distance from the range. */
 double db_spot_square(const db_plan *plan, size_t spot, size_t panel, int fast, int slow);
 
-/* For each region and spot that reaches it the pixel nearest to the spot's middle, the brightest
- * first. The plan's spots are made current. The caller frees the list. */
+/* For each region and spot that reaches it: the pixel nearest to the spot's middle, the brightest first. Makes the
+ * plan's spots current. The caller frees the list. */
 db_status db_spot_places(db_plan *plan, db_spot_place **list, size_t *count);
 
-/* How often a pixel and a spot that reaches it come together in these regions (NULL: all panels),
- * with that tolerance; and the number of pixels. */
+/* The number of pairs of a pixel and a spot that reaches it in these regions (NULL: all panels), with this
+ * tolerance; and the number of pixels. */
 db_status db_spot_pixels_of(db_context *context, const db_experiment *experiment,
                             const db_region *regions, size_t region_count, double tolerance,
                             double *spots, double *pixels);

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What components are sorted by: those of one spot come one after the other, by angle and number of
- * the source. */
+/* The key by which components are sorted: by spot, then by angle and number of the source. */
 typedef struct {
     uint64_t spot; /* names it: h, k, l, twice the panel, and whether it leaves the sphere */
     double angle;
@@ -20,7 +19,7 @@ typedef struct {
     uint32_t number; /* of the component */
 } component_key;
 
-/* Of one spot. */
+/* Orders the components of one spot: by angle, then by source and number. */
 static int brighter_first(const void *first, const void *second) {
     const component_key *const a = first;
     const component_key *const b = second;
@@ -29,7 +28,7 @@ static int brighter_first(const void *first, const void *second) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Whole numbers by which spots are named, and their ranges. */
+/* The integers that name a spot, and their ranges. */
 enum { DIGITS = 4 };
 typedef struct {
     int64_t least[DIGITS];
@@ -50,12 +49,11 @@ static component_key key_of(const spot_digits *d, const db_spot_component *k, si
     return key;
 }
 
-/* Of exponents: a component that is so much fainter than another does not count beside it. Factors are
- * never so different. */
+/* In the exponent: a component this much fainter than another does not count. Factors never differ as much. */
 static const double NOTHING = 80;
 
-/* Of components of one spot, all of which are seen: moments of their sum. The best excited of them says
- * how well it is. */
+/* Merges the components of a spot, all of which are seen: the moments of their sum. The best excited component
+ * gives the excitation. */
 static db_spot_component merged(const db_plan *plan, int photons, db_spot_component *const *part,
                                 size_t count) {
     db_spot_component sum = *part[0];
@@ -119,7 +117,7 @@ static int is_on_panel(const db_plan *plan, const db_spot *spot) {
     return at[0] >= 0 && at[0] < panel->fast_pixels && at[1] >= 0 && at[1] < panel->slow_pixels;
 }
 
-/* Merges what is sorted; returns the number of spots. part: room for as many. */
+/* Merges the sorted components of each spot; returns the number of spots. part: room for `count`. */
 static size_t merge_all(const db_plan *plan, const db_spot_options *options,
                         const component_key *key, size_t count, db_spot_component *k,
                         db_spot_component **part, db_spot *spot) {
@@ -143,7 +141,7 @@ static size_t merge_all(const db_plan *plan, const db_spot_options *options,
 
 static int is_direct_beam(const int hkl[3]) { return !hkl[0] && !hkl[1] && !hkl[2]; }
 
-/* All tails of what the search found. */
+/* Components of all nodes found, for all tails. */
 static void all_components(const db_plan *plan, const db_spot_options *options,
                            const db_spot_list *list, db_spot_component *k) {
     const size_t tails = (size_t)plan->experiment.spread.tails + 1;
@@ -166,7 +164,7 @@ static void all_components(const db_plan *plan, const db_spot_options *options,
     }
 }
 
-/* Ranges of what names the components that are seen; returns how many names there can be. */
+/* Finds the ranges of the integers that name the seen components; returns the number of possible names. */
 static uint64_t find_digits(const db_spot_component *k, size_t count, spot_digits *d) {
     int64_t most[DIGITS];
     uint64_t names = 1;
@@ -188,8 +186,8 @@ static uint64_t find_digits(const db_spot_component *k, size_t count, spot_digit
     return names;
 }
 
-/* By the names of spots, which are less than a number; equal ones stay as they are. Digit by digit, which
- * is far less work than comparisons. Returns where they are then: key or room, which is as large. */
+/* Sorts keys by the names of spots, which are below `names`; equal names keep their order. It goes digit by digit,
+ * far less work than comparisons. Returns the sorted keys, in key or in room, which is as large. */
 static component_key *sort_by_spot(component_key *key, component_key *room, size_t count,
                                    uint64_t names) {
     enum { BITS = 11, VALUES = 1 << BITS };
@@ -205,7 +203,7 @@ static component_key *sort_by_spot(component_key *key, component_key *room, size
     return key;
 }
 
-/* Keys of those that are seen, sorted; room: for all, twice. Returns where they are. */
+/* Sorted keys of the components that are seen. room: for 2 * count keys. Returns the keys. */
 static component_key *sort_components(const db_spot_component *k, size_t count, component_key *room,
                                       size_t *seen) {
     spot_digits digits;
@@ -285,7 +283,7 @@ static db_status plan_of_a_pixel(db_context *context, const db_experiment *exper
     return db_plan_create_on_processor(context, experiment, &options, plan);
 }
 
-/* What may be listed. */
+/* Finds the nodes whose spots may be listed. */
 static db_status search_spots(const db_plan *plan, const db_spot_options *options,
                               db_spot_list *list) {
     db_spot_bounds bounds = db_spot_bounds_of(plan);
@@ -318,11 +316,11 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
     return status;
 }
 
-/* How many spots are placed at a time: enough for whole vectors, source by source. */
+/* The number of spots that are placed at a time: enough to fill vectors, source by source. */
 enum { PLACE_BLOCK = 64, PLACE_ROOM = 4096 };
 static const double COMPONENT_NS = 130; /* by AVX2 */
 
-/* Of a thread that places a block of spots: their components. */
+/* A thread's memory for the components of a block of spots. */
 typedef struct {
     db_spot_name *name;
     db_spot_component *k;
@@ -330,7 +328,7 @@ typedef struct {
     uint32_t *owner;          /* of each: which of the spots */
 } place_room;
 
-/* Names the components of `count` spots, source by source; returns how many components. */
+/* Names the components of `count` spots, source by source; returns their number. */
 static int name_components(const db_plan *plan, const db_spot *spot, const uint32_t *order,
                            size_t count, const place_room *room) {
     const db_experiment *e = &plan->experiment;
@@ -354,7 +352,7 @@ static int name_components(const db_plan *plan, const db_spot *spot, const uint3
     return names;
 }
 
-/* Lists components that are seen, spot by spot; first: where those of each begin. */
+/* Lists the components that are seen, spot by spot; first: the start of each spot's. */
 static void list_parts(const place_room *room, int components, size_t count, size_t *first) {
     memset(first, 0, (count + 1) * sizeof *first);
     for (int k = 0; k < components; k++) first[room->owner[k] + 1] += (size_t)room->k[k].seen;
@@ -365,7 +363,7 @@ static void list_parts(const place_room *room, int components, size_t count, siz
     first[0] = 0;
 }
 
-/* Of a block of spots, whose components the room holds. */
+/* Places a block of spots, whose components fit in the room. */
 static void place_component(const db_plan *plan, int photons, db_spot *spot, const uint32_t *order,
                             size_t count, const place_room *room) {
     const db_spot_options any = DB_SPOT_OPTIONS_INIT;

@@ -1,5 +1,5 @@
-/* Which reflections have spots on the panels: nodes near the Ewald sphere, row after row of the
- * reciprocal lattice. */
+/* Finds the reflections that have spots on the panels: nodes near the Ewald sphere, row by row of the reciprocal
+ * lattice. */
 
 #include "engine/spot_search.h"
 
@@ -30,7 +30,7 @@ int db_spot_passages(const db_experiment *e, const db_interface *z, size_t sourc
 typedef struct {
     const db_plan *plan;
     const db_spot_finder *finder;
-    const db_spot_tiles *tiles; /* some of which spots are to reach; NULL: any panel will do */
+    const db_spot_tiles *tiles; /* spots must reach one of them; NULL: any panel */
     const db_spot_list *list;   /* its search, groups, layers and windows */
     int names;                  /* 1: names alone are wanted */
 } row_search;
@@ -40,7 +40,7 @@ typedef struct {
     const row_search *search;
     db_spot_list *list;
     db_status status;
-    int wrong[3]; /* reflection whose covariance is not positive */
+    int wrong[3]; /* reflection whose spread is no covariance */
     size_t source;
     db_spot_find find;
     db_spot_nodes nodes;
@@ -80,7 +80,7 @@ static void add_names(search_piece *p, size_t panel, const int *number, int coun
     }
 }
 
-/* Adds the spots of `count` nodes on a panel, all of which move or none does. */
+/* Adds the spots of `count` nodes on a panel; all of them move, or none does. */
 static void add_spots(search_piece *p, size_t panel, const int *number, int count) {
     const row_search *s = p->search;
     db_spot_list *list = p->list;
@@ -257,7 +257,7 @@ static db_status join_parts(db_context *context, size_t parts, int threads, int 
     return DB_OK;
 }
 
-/* Room for the parts, whose own room stays from search to search. */
+/* Allocates the parts, which keep their memory from search to search. */
 static db_status make_parts(db_context *context, size_t parts, db_spot_list *list) {
     if (parts <= list->parts) return DB_OK;
     db_spot_list *more = realloc(list->part, parts * sizeof *more);
@@ -453,8 +453,8 @@ db_status db_spots_search_begin(const db_plan *plan, const db_spot_bounds *bound
     return DB_OK;
 }
 
-/* Names take room, some 600 bytes each while spots are made of them: how many there are, at most. Of a sphere through
- * the origin the part within a length of it has the area pi length^2. */
+/* Fails if there may be too many names, of some 600 bytes each while spots are made from them. The part of a
+ * sphere through the origin within a length of it has the area pi length^2. */
 static db_status check_names(const row_search *s, const db_spot_list *list) {
     const db_structure_factors *f = &s->plan->experiment.structure_factors;
     const double most = 4e7, longest = list->search.bounds.longest;

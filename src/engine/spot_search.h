@@ -1,4 +1,4 @@
-/* Which reflections have spots on the panels. */
+/* Finds the reflections that have spots on the panels. */
 #ifndef DB_ENGINE_SPOT_SEARCH_H
 #define DB_ENGINE_SPOT_SEARCH_H
 
@@ -21,7 +21,7 @@ typedef struct db_spot_list {
     struct db_spot_list
         *part;           /* of the search's pieces of work: their room stays for the next one */
     size_t parts, first; /* first: where a part's spots go in the whole list */
-    db_status status;    /* of a part, with the reflection whose covariance is none */
+    db_status status;    /* of a part, with the reflection whose spread is no covariance */
     int wrong[3];
     db_spot_search search;
     db_spot_group *group;
@@ -38,23 +38,23 @@ void db_spot_list_clear(db_spot_list *list);
 int db_spot_passages(const db_experiment *e, const db_interface *z, size_t source, const int hkl[3],
                      db_spot_passage passage[DB_SPOT_MOST_PASSAGES]);
 
-/* What instances of kernel/spot_finder.h are told: of all, of a source, and of a panel; tiles NULL: all of it. */
+/* The input of kernel/spot_finder.h: for all, for a source, and for a panel; tiles NULL: the whole panel. */
 db_spot_search db_spot_search_of(const db_plan *plan, const db_spot_bounds *bounds);
 db_spot_find db_spot_find_of(const db_plan *plan, const db_spot_search *search, size_t source);
 db_spot_window db_spot_window_of(const db_plan *plan, size_t panel, const db_spot_tiles *tiles);
 
-/* Fills the list's search, groups of sources and windows, of which its spots are to be found. */
+/* Fills the list's search, groups of sources and windows, before its spots are searched. */
 db_status db_spots_search_begin(const db_plan *plan, const db_spot_bounds *bounds,
                                 const db_spot_tiles *tiles, db_spot_list *list);
 
-/* Spots that reach some of the tiles, by what has been filled. */
+/* Finds the spots that reach some of the tiles, after db_spots_search_begin. */
 db_status db_spots_search(const db_plan *plan, const db_spot_tiles *tiles, db_spot_list *list);
 
-/* Names of spots that may be on the panels, those of class 0 of the blocks alone; list->spot stays NULL. */
+/* Finds the names of spots that may be on the panels, of class 0 of the blocks only; list->spot stays NULL. */
 db_status db_spots_search_names(const db_plan *plan, const db_spot_bounds *bounds,
                                 db_spot_list *list);
 
-/* Says that the spreads of a reflection are no covariance. */
+/* Fails: the spread of this reflection is no covariance. */
 db_status db_spots_refuse_covariance(db_context *context, const int hkl[3]);
 
 #endif

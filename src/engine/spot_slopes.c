@@ -1,4 +1,5 @@
-/* Slopes of a plan's spots: what they are made from, and, for kernels of the processor, themselves. */
+/* Slopes of a plan's spots: the values that they are made from and, for kernels of the processor, the slopes
+ * themselves. */
 #include "engine/spot_slopes.h"
 
 #include "engine/plan_state.h"
@@ -14,13 +15,13 @@ void db_spots_outdate_slopes(db_plan *plan) {
     plan->versions.spot_slopes++;
 }
 
-/* Where the slopes of all spots go: one of both, in the plan's precision. */
+/* The memory for all slopes: one of both, by the plan's precision. */
 typedef struct {
     double *wide;
     float *fine;
 } slope_room;
 
-/* Of a block of spots. */
+/* Fills the slopes of a block of spots. */
 static void fill_block(const db_plan *plan, size_t first, slope_room to) {
     const db_structure_factors *f = &plan->experiment.structure_factors;
     const db_kernel_spots *const spots = &plan->job.spots;

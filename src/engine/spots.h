@@ -1,5 +1,5 @@
-/* The spots of a plan in closed form (kernel/spot.h): which there are, what the pixel loop reads of
- * them, and which regions they reach. Lists are made anew when the experiment's values change. */
+/* The spots of a plan in closed form (kernel/spot.h): their list, the pixel loop's data, and the regions that they
+ * reach. Lists are made anew when the experiment's values change. */
 #ifndef DB_ENGINE_SPOTS_H
 #define DB_ENGINE_SPOTS_H
 
@@ -7,11 +7,10 @@
 
 #include <dualbragg/plan.h>
 
-/* What a plan keeps for spots in closed form. */
+/* A plan's data for spots in closed form. */
 typedef struct db_spots db_spots;
 
-/* Turns an experiment into one whose numbers of domains, phi steps and sensor layers are 1, the
- * range being the phi step's. */
+/* Sets the numbers of domains, phi steps and sensor layers to 1; the phi step is then the whole range. */
 void db_spots_one_of_each(db_experiment *experiment);
 
 db_status db_spots_create(db_plan *plan);
@@ -20,7 +19,7 @@ void db_spots_destroy(db_spots *spots);
 /* The experiment has new values. */
 void db_spots_outdate(db_plan *plan);
 
-/* Makes current what the job's spots are made of, for devices that make them. */
+/* Makes the arrays current from which devices make the job's spots. */
 db_status db_spots_begin(db_plan *plan);
 
 /* Makes the job's spots current. */

@@ -1,4 +1,4 @@
-/* Strips of pixels that stand for an image. */
+/* Strips of pixels that represent an image. */
 #include "engine/trial_pixels.h"
 
 #include "base/vector.h"

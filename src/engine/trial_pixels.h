@@ -1,5 +1,4 @@
-/* Pixels that stand for an image: some spread evenly, some on the brightest reflections that can be
- * foreseen. */
+/* Representative pixels of an image: some spread evenly, some on the brightest reflections predicted. */
 #ifndef DB_ENGINE_TRIAL_PIXELS_H
 #define DB_ENGINE_TRIAL_PIXELS_H
 
@@ -15,13 +14,12 @@ double db_pixels_of(const db_region *regions, size_t count);
 void db_trial_spread(const db_region *regions, size_t region_count, db_region *strips,
                      size_t strip_count);
 
-/* Moves the plan's regions [first, end of the list), which are such strips, to where nodes of the
- * lattice come nearest to the Ewald sphere, within the regions that the strips stand for. Allocates
- * `candidates` candidates. */
+/* Moves the plan's regions [first, end of the list), which are such strips, to the places where lattice nodes come
+ * nearest to the Ewald sphere, within the regions that the strips represent. Allocates `candidates` candidates. */
 db_status db_trial_move_to_spots(db_plan *plan, const db_region *regions, size_t region_count,
                                  size_t first, size_t candidates);
 
-/* The same for spots in closed form, and strips that no plan has yet. */
+/* As db_trial_move_to_spots, for spots in closed form, and strips that are in no plan yet. */
 db_status db_trial_take_spots(db_context *context, const db_experiment *experiment,
                               const db_region *regions, size_t region_count, db_region *strips,
                               size_t first, size_t strip_count);
