@@ -147,8 +147,8 @@ static db_status square_of_released(db_context *context, const equations *e, dou
 }
 
 /* Marks what is released, and puts ties into the equations. */
-static void arrange(const db_fit_settings *own, const db_variables *v, const released *r,
-                    equations *e) {
+static void arrange_released(const db_fit_settings *own, const db_variables *v, const released *r,
+                             equations *e) {
     for (size_t k = 0; k < e->n; k++) {
         for (size_t f = 0; f < r->count; f++) {
             if (v->index[k] != r->index[f]) continue;
@@ -180,7 +180,7 @@ static db_status compare_steps(db_context *context, const db_fit_settings *own,
                                equations *e, db_fit_result *result) {
     const double degrees = (double)parts - (double)e->n;
     released_square square;
-    arrange(own, v, free_now, e);
+    arrange_released(own, v, free_now, e);
     step_to_minimum(e, e->held, e->kept);
     step_to_minimum(e, e->none, e->all);
     DB_TRY(square_of_released(context, e, (double)parts / degrees, degrees, &square));
