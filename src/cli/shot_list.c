@@ -48,7 +48,7 @@ db_status db_shot_list_read(db_context *context, const char *path, db_shot_list 
     return status;
 }
 
-/* KEY=VALUE of a line: the key without what groups it in a configuration ("model."). */
+/* KEY=VALUE of a line; the key is without its group in a configuration ("model."). */
 typedef struct pair {
     char key[KEY_SIZE];
     const char *value;
@@ -144,7 +144,7 @@ static db_status store_choice(const reading *r, const pair *p, const db_setup_fi
     return fail_line(r, "%s: '%.80s' is no choice of it", p->key, p->value);
 }
 
-/* Beside the list. */
+/* Keeps the path of a file; relative names start at the list's folder. */
 static db_status store_file(const reading *r, const pair *p, int place, const char **member) {
     char *const name = strdup(p->value);
     if (name) (void)db_unquote(name);
@@ -156,7 +156,7 @@ static db_status store_file(const reading *r, const pair *p, int place, const ch
     return DB_OK;
 }
 
-/* What all shots of a file share, and so no shot has by itself. */
+/* Sets a field of the set-up; fails for fields that all shots of a file share. */
 static db_status take_field(const reading *r, const pair *p, const db_setup_field *field) {
     double number[MOST_VALUES] = { 0 };
     if (field->count > MOST_VALUES || field->shared)
@@ -198,7 +198,7 @@ static db_status take_shot_word(const reading *r, const pair *p) {
         r, "%s is no key of a shot (matrix, spectrum, seed, misset, cell, fluence ...)", p->key);
 }
 
-/* What a key stands for: keys of one meaning are one key. */
+/* An address that is the same for keys of the same meaning. */
 static const void *meaning(const pair *p) {
     static const char matrix, spectrum, seed;
     return strcmp(p->key, "matrix") == 0     ? (const void *)&matrix
@@ -207,7 +207,7 @@ static const void *meaning(const pair *p) {
                                              : (const void *)db_setup_field_find(p->key);
 }
 
-/* Fails if a pair of the line in front of a word has the same key. */
+/* Fails if an earlier pair of the line has the same key. */
 static db_status check_single(const reading *r, const char *word, const pair *last) {
     for (const char *at = first_pair(r->line); at < word; at = behind(at)) {
         pair p;

@@ -1,5 +1,4 @@
-/* The shots of a training set: those of a list, or random ones; how each differs from the set-up of
- * the command line. */
+/* The shots of a training set, from a list or at random: how each differs from the set-up of the command line. */
 #ifndef DB_CLI_SHOT_LIST_H
 #define DB_CLI_SHOT_LIST_H
 
@@ -21,11 +20,11 @@ typedef struct db_shot_list {
 db_status db_shot_list_read(db_context *context, const char *path, db_shot_list *list);
 void db_shot_list_clear(db_shot_list *list);
 
-/* Checks all lines against the set-up of the command line, as far as that goes without their files. */
+/* Checks all lines against the set-up of the command line, without reading the files that they name. */
 db_status db_shot_list_check(db_context *context, const db_shot_list *list, const db_setup *setup);
 
-/* Changes the set-up to that of a shot (from 0); *seed, if the line has one. Names of files that the
- * set-up gets are put into owned[2], to be freed. */
+/* Changes the set-up to that of a shot (from 0), and *seed if the line has one. Names of files that the set-up
+ * gets are in owned[2], to be freed. */
 db_status db_shot_list_apply(db_context *context, const db_shot_list *list, size_t shot,
                              db_setup *setup, long *seed, char *owned[2]);
 

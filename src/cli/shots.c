@@ -44,8 +44,10 @@ typedef struct shots_run {
     const db_processes *all;
     int failed_here; /* 1: before the first shot */
     db_shot_list list;
-    size_t first, count; /* shots of this run, from 0; with those that its files have already */
-    size_t kept;         /* number of these; the last of them is made again, to be compared */
+    /* first: first shot of this run, from 0; count: of this run, including the shots that its
+     * files already have */
+    size_t first, count;
+    size_t kept; /* number of these; the last of them is made again, to be compared */
     long seed;
     db_plan_options options;
     db_noise_options noise;
@@ -57,7 +59,7 @@ typedef struct shots_run {
     size_t written;
 } shots_run;
 
-/* What one thread needs. */
+/* The plans and images of one thread. */
 typedef struct worker {
     db_context *context;
     db_plan *plan;
@@ -113,8 +115,8 @@ static db_status prepare_shots(const shots_run *r, worker *w, db_shot *s) {
     return vary(r, w, s);
 }
 
-/* Photons that a pixel of a shot may lack. One that was chosen by the command line's spots goes with
- * the shot's own brightness, in steps of 2, so that shots of about the same share their plan. */
+/* The photons that a pixel of a shot may lack. If the tolerance was chosen from the command line's spots, it
+ * follows the shot's brightness in steps of 2, so that shots of about equal brightness share their plan. */
 static double tolerance_for(const shots_run *r, const db_experiment *shot) {
     const double chosen_at = r->session->settings.tolerance_chosen_at,
                  brightness = shot->beam.fluence * shot->beam.scale;
@@ -145,7 +147,7 @@ static int has_background(const db_experiment *e) {
     return e->background.water_size != 0 || e->background.count != 0;
 }
 
-/* Which reflections there are, and where. */
+/* Lists the reflections of a shot and their places. */
 static db_status list_spots(const shots_run *r, worker *w, db_shot *s) {
     if (s->experiment.spread.spots == DB_SPOTS_CLOSED)
         return db_spots_predict(w->context, &s->experiment, NULL, &s->spots);
@@ -202,7 +204,7 @@ static db_status make_shot(const shots_run *r, worker *w, db_shot *s) {
     return r->session->settings.no_reflections ? DB_OK : list_spots(r, w, s);
 }
 
-/* The first image tells what the file has room for. */
+/* Begins a file, or continues it, for images like the first shot's. */
 static db_status begin_file(shots_run *r, output *out, const db_shot *s) {
     DB_TRY((r->kept ? db_nexus_resume : db_nexus_create)(
         r->session->context, out->path, &s->experiment, &out->format, &out->writer));
@@ -245,7 +247,7 @@ static db_status write_shot(shots_run *r, const db_shot *s) {
     return DB_OK;
 }
 
-/* In the order of shots, one thread at a time. */
+/* Writes a shot; called in the order of shots, one thread at a time. */
 static void deliver_shot(shots_run *r, db_shot *s) {
     db_context *const context = r->session->context;
     if (atomic_load(&r->stopped) != DB_OK) return;
@@ -285,7 +287,7 @@ static void work_on_shots(shots_run *r, worker *w, size_t number) {
     db_shot_clear(&s);
 }
 
-/* From 0, of this run. */
+/* The number in this run, from 0, of the first shot to render. */
 static size_t first_to_make(const shots_run *r) { return r->kept ? r->kept - 1 : 0; }
 
 /* The shots of one process; each is written as soon as those before it are. */
@@ -296,7 +298,7 @@ static db_status render_alone(shots_run *r, worker *each, int workers) {
     return (db_status)atomic_load(&r->stopped);
 }
 
-/* Of `count` shots from number `at` on, those of this process, in the order of shots. */
+/* Renders this process's share of `count` shots from number `at` on; returns their number. */
 static size_t render_own(shots_run *r, worker *each, int workers, size_t at, size_t count,
                          db_shot *own) {
     const size_t rank = (size_t)r->all->rank, size = (size_t)r->all->size,
@@ -307,7 +309,7 @@ static size_t render_own(shots_run *r, worker *each, int workers, size_t at, siz
     return mine;
 }
 
-/* The first process writes what all have rendered, in the order of shots. */
+/* The first process writes the shots of all processes, in their order. */
 static void collect_shots(shots_run *r, size_t count, db_shot *own) {
     const size_t size = (size_t)r->all->size;
     for (size_t i = 0; i < count; i++) {
@@ -323,7 +325,7 @@ static void collect_shots(shots_run *r, size_t count, db_shot *own) {
     }
 }
 
-/* In rounds, after each of which all processes know whether to go on. */
+/* Renders in rounds; after each, all processes agree whether to continue. */
 static db_status render_together(shots_run *r, worker *each, int workers) {
     enum { A_THREAD = 4 };
     const size_t mine = A_THREAD * (size_t)workers;
@@ -414,7 +416,7 @@ static db_status choose_range(shots_run *r) {
     return DB_OK;
 }
 
-/* How many shots the files of an earlier run have. */
+/* Counts the shots in the files of an earlier run. */
 static db_status count_kept(shots_run *r) {
     const db_settings *const s = &r->session->settings;
     int files = 0;
@@ -506,7 +508,7 @@ db_status db_shots_run(db_session *session, const db_processes *all) {
         db_end_by_signal(db_interrupt_asked());
     }
     db_shot_list_clear(&r.list);
-    /* one process says what failed */
+    /* only one process reports the failure */
     if (status == DB_OK || (all->rank > 0 && !r.failed_here)) return status;
     return db_session_complain(session, status);
 }

@@ -7,7 +7,7 @@
 
 int db_shots_wanted(const db_settings *settings);
 
-/* Can flags and outputs be used with many shots? Reports those that cannot. */
+/* Reports flags and outputs that cannot be used with many shots. */
 db_status db_shots_check(const db_session *session);
 
 /* Renders and writes all shots, together with the other processes. Reports failures itself. */

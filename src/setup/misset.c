@@ -13,7 +13,7 @@ static const double DEGREES = 57.295779513082320877; /* per radian */
 static const double TURN = 6.2831853071795864769;
 
 static const long LARGEST_SEED =
-    2147483646; /* with one more the generator repeats the same number */
+    2147483646; /* the next seed makes the generator repeat one number */
 
 db_status db_setup_check_seed(db_context *context, const char *name, long seed) {
     if (seed >= 1 && seed <= LARGEST_SEED) return DB_OK;

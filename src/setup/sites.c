@@ -58,7 +58,7 @@ int db_setup_is_table(const char *curve) {
            (!curve[TABLE_LENGTH] || curve[TABLE_LENGTH] == ':');
 }
 
-/* A table of the energies that all sources have, with what a refinement or other shots may need besides. */
+/* The curve from the element's table, at the energies of all sources and a margin for refinements and other shots. */
 static db_status table_curve(db_context *context, const db_experiment *e,
                              const db_site_choice *choice, const char *shift_text,
                              const double *points, db_site_kind *kind) {

@@ -44,8 +44,8 @@ static db_status check_rotations(db_context *context, const db_experiment *exper
         s->mosaic > 0 ? ", with mosaic_rms" : "");
 }
 
-/* The only shear of a monoclinic lattice is in the plane across its unique axis, which is that of
- * the angle farthest from 90 degree. */
+/* The only shear of a monoclinic lattice: in the plane across its unique axis, the one whose angle is farthest
+ * from 90 degree. */
 static db_strain_ties monoclinic_ties(const double cell[6]) {
     static const db_strain_ties ties[3] = { DB_STRAIN_SHEAR_YZ, DB_STRAIN_SHEAR_ZX,
                                             DB_STRAIN_SHEAR_XY };
@@ -69,7 +69,7 @@ static db_strain_ties ties_of(db_strain_system system, const double cell[6]) {
     }
 }
 
-/* Does the strain xx stand for yy (1) or zz (2), too? */
+/* 1 if the strain yy (1) or zz (2) equals xx. */
 static int follows_xx(db_strain_ties ties, int strain) {
     return (strain == 1 && (ties == DB_STRAIN_UNIAXIAL || ties == DB_STRAIN_ISOTROPIC)) ||
            (strain == 2 && ties == DB_STRAIN_ISOTROPIC);
@@ -122,7 +122,7 @@ static db_status tails(db_context *context, const db_spread_setup *given, db_spr
     return DB_OK;
 }
 
-/* One standard deviation stands for both. */
+/* The covariance of two standard deviations; without a second one both are equal. */
 static db_status pair(db_context *context, db_setup_field_id id, const double rms[2],
                       double correlation, double covariance[3]) {
     const double first = given_number(rms[0]), second = db_setup_given(rms[1]) ? rms[1] : first;
