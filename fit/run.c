@@ -90,6 +90,7 @@ static db_status start_common(db_shots *all) {
             all->settings.parameters[k].lower = p->lower;
             all->settings.parameters[k].upper = p->upper;
         }
+        memcpy(all->common.orientation, start.crystal.orientation, sizeof all->common.orientation);
         db_fit_settings_clear(&settings);
         db_shots_release(all, &image);
         if (status == DB_OK) db_shots_keep_amplitudes(all, &start); /* in any thread that reads */
@@ -468,6 +469,7 @@ static void clear_shots(db_shots *all) {
     db_asu_list_clear(&all->reflections);
     free(all->reference);
     free(all->image);
+    free(all->sweep);
     free(all->state);
     free(all->summary);
     free(all->numbers);

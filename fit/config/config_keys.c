@@ -96,6 +96,7 @@ static const db_config_key model_keys[] = {
         "centre to 10 pixels if it is refined, else to 2. {lattices: N}: finds up to N crystals on one image and "
         "refines them together; one of no, yes, {lattices: N}"),
     FIELD(MISSET, NULL, NULL),
+    FIELD(MISSET_FRAME, NULL, NULL),
     FIELD(SHAPE, NULL, NULL),
     FIELD(NCELLS, "from the widths of the spots", "[20, 20, 20]"),
     FIELD(FUDGE, NULL, NULL),

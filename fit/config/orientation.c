@@ -25,7 +25,22 @@ void db_orientation_minus(const double turned[9], const double rotation[9], doub
 }
 
 void db_orientation_of(const db_crystal *crystal, double rotation[9]) {
-    db_orientation_plus(crystal->orientation, crystal->misset, rotation);
+    db_crystal cube = { .cell = { 1, 1, 1, 90, 90, 90 } };
+    memcpy(cube.orientation, crystal->orientation, sizeof cube.orientation);
+    memcpy(cube.misset, crystal->misset, sizeof cube.misset);
+    memcpy(cube.misset_frame, crystal->misset_frame, sizeof cube.misset_frame);
+    db_crystal_matrix(&cube, rotation);
+}
+
+/* A rotation seen from the frame of a crystal's misset. */
+static void see_from_frame(const db_crystal *crystal, const double rotation[9], double seen[9]) {
+    static const double none[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    double frame[9], back[9];
+    memcpy(seen, rotation, sizeof frame);
+    if (!crystal->misset_frame[0] && !crystal->misset_frame[1] && !crystal->misset_frame[2]) return;
+    db_orientation_plus(none, crystal->misset_frame, frame);
+    db_transpose(frame, back);
+    db_multiply(back, rotation, seen);
 }
 
 void db_orientation_set(const double rotation[9], db_crystal *crystal) {
@@ -40,12 +55,14 @@ void db_orientation_fold(db_crystal *crystal) {
 }
 
 void db_orientation_count_from(const double orientation[9], db_crystal *crystal) {
-    double rotation[9];
+    double rotation[9], now[9], from[9];
     int same = 1;
     for (int i = 0; i < 9; i++) same &= orientation[i] == crystal->orientation[i];
     if (same) return; /* the angles exactly as given */
     db_orientation_of(crystal, rotation);
-    db_orientation_minus(rotation, orientation, crystal->misset);
+    see_from_frame(crystal, rotation, now);
+    see_from_frame(crystal, orientation, from);
+    db_orientation_minus(now, from, crystal->misset);
     memmove(crystal->orientation, orientation, sizeof crystal->orientation);
 }
 
@@ -82,7 +99,7 @@ void db_orientation_reference(const db_fit_settings *settings, const db_crystal 
 }
 
 void db_orientation_angles(const double rotation[9], const double reference[9], double angle[3]) {
-    db_crystal crystal;
+    db_crystal crystal = { .misset_frame = { 0 } };
     db_orientation_set(rotation, &crystal);
     db_orientation_count_from(reference, &crystal);
     memcpy(angle, crystal.misset, sizeof crystal.misset);

@@ -9,6 +9,7 @@
 #include "fit/shots/records.h"
 #include "fit/shots/series.h"
 #include "fit/shots/shares.h"
+#include "fit/shots/sweeps.h"
 #include "fit/shots/workers.h"
 #include "fit/config/quantity.h"
 #include "fit/search/driver.h"
@@ -251,6 +252,7 @@ static db_status begin_unknowns(joint *j, double *value) {
     db_shots *const all = j->all;
     db_unknowns *const u = &j->search.unknowns;
     for (size_t i = 0; i < j->links.shared; i++) value[i] = all->common.value[j->index[i]];
+    if (db_series_shares(all)) DB_TRY(db_sweeps_find(all));
     DB_TRY(db_joint_links_start(all, &j->links, u, value));
     for (size_t i = 0; i < j->links.unknowns; i++)
         value[i] = fmin(fmax(value[i], u->lower[i]), u->upper[i]);

@@ -146,19 +146,28 @@ static void hold_bare(const db_joint_links *links, const unsigned char *known, d
     }
 }
 
-/* Holds the first shot's scale, to which scales are relative if intensities are free. */
-static void hold_first_scale(const db_shots *all, const db_joint_links *links, db_unknowns *u,
-                             const double *value) {
-    size_t shot = 0;
-    while (shot < all->count && !all->summary[shot].used) shot++;
-    for (size_t l = 0; l < links->order.shared && db_series_shares(all); l++) {
+static void hold_scale_of(const db_shots *all, const db_joint_links *links, size_t shot,
+                          db_unknowns *u, const double *value) {
+    for (size_t l = 0; l < links->order.shared; l++) {
         db_joint_link link[2];
         if (all->settings.parameters[links->order.index[l]].parameter != DB_SCALE ||
-            links->first[l] < links->shared || shot == all->count)
+            links->first[l] < links->shared)
             continue;
         const size_t parts = db_joint_links_of(links, shot, l, link);
         const size_t k = link[parts == 2 && link[1].weight > link[0].weight].unknown;
         hold(u, k, value[k]);
+    }
+}
+
+/* Holds the scale of the first frame of each sweep, to which scales are relative if intensities are free: sweeps have
+ * no reflection in common. */
+static void hold_first_scales(const db_shots *all, const db_joint_links *links, db_unknowns *u,
+                              const double *value) {
+    size_t before = SIZE_MAX;
+    for (size_t shot = 0; shot < all->count && db_series_shares(all); shot++) {
+        if (!all->summary[shot].used || all->sweep[shot] == before) continue;
+        hold_scale_of(all, links, shot, u, value);
+        before = all->sweep[shot];
     }
 }
 
@@ -170,7 +179,7 @@ static db_status find_starts(db_shots *all, const db_joint_links *links, db_link
     DB_TRY(db_records_hear(all, starts, row));
     take_starts(all, links, starts, known, u, value);
     hold_bare(links, known, u, value);
-    hold_first_scale(all, links, u, value);
+    hold_first_scales(all, links, u, value);
     double *const list[] = { u->lower, u->upper, u->centre, u->sigma, value };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         DB_TRY(

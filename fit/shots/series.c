@@ -28,9 +28,10 @@ static int by_reflection(const void *a, const void *b) {
 }
 
 /* Neighbours in time: a crystal that turns far enough shows a reflection twice, as different spots,
- * whose intensities differ by what absorbs and decays. */
-static int goes_on(const db_series_part *last, const db_series_part *next) {
-    return db_compare_hkl(last->hkl, next->hkl) == 0 && next->shot <= last->shot + 1;
+ * whose intensities differ by what absorbs and decays. So does another sweep. */
+static int goes_on(const db_shots *all, const db_series_part *last, const db_series_part *next) {
+    return db_compare_hkl(last->hkl, next->hkl) == 0 && next->shot <= last->shot + 1 &&
+           all->sweep[last->shot] == all->sweep[next->shot];
 }
 
 /* All processes have the boxes of all shots, and give them the same numbers. */
@@ -53,7 +54,7 @@ static db_status number_boxes(db_shots *all, const db_shown *shown) {
     }
     qsort(s->part, count, sizeof *s->part, by_reflection);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || !goes_on(&s->part[i - 1], &s->part[i])) s->first[s->count++] = i;
+        if (i == 0 || !goes_on(all, &s->part[i - 1], &s->part[i])) s->first[s->count++] = i;
         s->number[s->part[i].shot][s->part[i].box] = (uint32_t)(s->count - 1);
     }
     s->first[s->count] = count;

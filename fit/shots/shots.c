@@ -194,9 +194,24 @@ double db_shots_shift(const db_shots *all, size_t shot, size_t i) {
     return all->shared[i] ? db_shots_values(all, shot).begin[i] - all->common.start[i] : 0;
 }
 
-/* Sets starting values, unless a resumed run has them. Motions of groups begin at 0. */
+/* Do frames of a series share the angles of the crystal, or angles at knots? */
+static int shares_misset(const db_shots *all) {
+    int shares = 0;
+    for (size_t i = 0; i < all->parameters && all->options->series; i++)
+        shares |= db_orientation_axis(all->settings.parameters[i].parameter) >= 0 &&
+                  (all->shared[i] || all->varies[i]);
+    return shares;
+}
+
+/* Sets starting values, unless a resumed run has them. Motions of groups begin at 0. The frames of a series show one
+ * crystal: where it starts at another orientation than on the first frame, the goniometer has turned it, and the axes of
+ * the angles that all frames share with it. */
 static void set_start(db_shots *all, size_t shot) {
     db_shot_state *const state = &all->state[shot];
+    db_crystal *const on_frame = &state->start.crystal;
+    if (shares_misset(all))
+        db_orientation_minus(on_frame->orientation, all->common.orientation,
+                             on_frame->misset_frame);
     db_shot_summary *const summary = &all->summary[shot];
     double *const value = db_shots_value(all, shot);
     double *const begin = db_shots_values(all, shot).begin;

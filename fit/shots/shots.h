@@ -116,6 +116,7 @@ typedef struct db_shot_summary {
 typedef struct db_common_values {
     double value[DB_FIT_MOST_PARAMETERS], start[DB_FIT_MOST_PARAMETERS];
     int at_bound[DB_FIT_MOST_PARAMETERS]; /* -1, 0, 1 */
+    double orientation[9]; /* of the first readable shot at the start, without misset */
 } db_common_values;
 
 /* Threads that work on shots, each with its own context (workers.h). */
@@ -139,9 +140,10 @@ typedef struct db_shots {
     /* 1: varies along a series, linearly between knots */
     unsigned char varies[DB_FIT_MOST_PARAMETERS];
     size_t count;
-    db_series *series;        /* intensities of a series in a joint stage; else NULL */
-    size_t *image;            /* [count]: first shot with the same image; NULL: each has its own */
-    db_shot_state *state;     /* [count] */
+    db_series *series;    /* intensities of a series in a joint stage; else NULL */
+    size_t *sweep;        /* [count] numbers of the sweeps of a series, in a joint stage; owned */
+    size_t *image;        /* [count]: first shot with the same image; NULL: each has its own */
+    db_shot_state *state; /* [count] */
     db_shot_summary *summary; /* [count] */
     double *numbers;          /* of the shots' parameters: db_shots_values */
     db_common_values common;

@@ -16,6 +16,7 @@ class Keywords(TypedDict, total=False):
     convention: Literal["mosflm", "denzo", "adxv", "xds", "dials", "custom"]
     cell: Union[float, Numbers]  # A, deg
     misset: Numbers  # degree
+    misset_frame: Numbers  # degree
     shape: Literal["square", "round", "gauss", "tophat"]
     Ncells: Numbers
     fudge: float

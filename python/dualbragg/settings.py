@@ -56,6 +56,9 @@ class Model(Section):
     no, yes, {lattices: N}"""
     misset: Optional[Numbers] = None
     """degree: turns the crystal about x, then y, then z of the laboratory"""
+    misset_frame: Optional[Numbers] = None
+    """degree: turns the axes of misset, about x, then y, then z of the laboratory: of a sweep of a rotation series beside
+    the first"""
     shape: Optional[Literal["square", "round", "gauss", "tophat"]] = None
     """of the crystal, hence of the spots"""
     Ncells: Optional[Numbers] = None

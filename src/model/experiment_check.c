@@ -68,6 +68,8 @@ static db_status check_crystal(db_context *context, const db_crystal *crystal) {
     DB_TRY(check_orientation(context, crystal->orientation));
     for (int i = 0; i < 3; i++) {
         DB_TRY(check_range(context, "misset", crystal->misset[i], -1e6, 1e6, "degree"));
+        DB_TRY(
+            check_range(context, "frame of misset", crystal->misset_frame[i], -1e6, 1e6, "degree"));
         DB_TRY(check_range(context, "crystal size N", crystal->Ncells[i], 0.1, 1e6, "cells"));
     }
     /* mosaic spread, N and polarization: a little wider than physical, so that finite differences

@@ -55,11 +55,21 @@ static vec3 spindle_axis(const model_inputs *m) {
     return m3_apply(tilt, axis);
 }
 
+/* Misset, about the axes of its frame. */
+static mat3 misset_turn(const model_inputs *m) {
+    const double *const frame = m->experiment->crystal.misset_frame;
+    const mat3 misset =
+        m3_rotation_xyz(radians(m, DB_MISSET_X), radians(m, DB_MISSET_Y), radians(m, DB_MISSET_Z));
+    if (frame[0] == 0 && frame[1] == 0 && frame[2] == 0) return misset;
+    const mat3 turn = m3_rotation_xyz(n_constant(frame[0] * DEGREE), n_constant(frame[1] * DEGREE),
+                                      n_constant(frame[2] * DEGREE));
+    return m3_multiply(turn, m3_multiply(misset, m3_transpose(turn)));
+}
+
 /* From the standard frame to the laboratory at the first phi step: orientation, misset, then the
  * spindle (docs/theory/crystal.md, Misset and spindle). */
 static mat3 crystal_turn(const model_inputs *m, vec3 axis) {
-    const mat3 misset =
-        m3_rotation_xyz(radians(m, DB_MISSET_X), radians(m, DB_MISSET_Y), radians(m, DB_MISSET_Z));
+    const mat3 misset = misset_turn(m);
     const mat3 spindle = m3_rotation(axis, radians(m, DB_PHI));
     const double *given = m->experiment->crystal.orientation;
     const mat3 orientation = m3_rows(fixed(given), fixed(given + 3), fixed(given + 6));

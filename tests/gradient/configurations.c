@@ -60,6 +60,7 @@ static void mosaic_phi(db_context *context, db_experiment *e) {
     e->goniometer.tilt[1] = -2;
     e->goniometer.phi_step = 0.3;
     e->goniometer.phi_steps = 3;
+    set3(e->crystal.misset_frame, 40, -25, 65);
 }
 
 /* The spreads differ, one is none, and the crystal turns between the steps. */

@@ -44,7 +44,12 @@ void naive_mount(const db_experiment *e, double phi, double v[3]) {
     const double given[3] = { naive_dot(m, v), naive_dot(m + 3, v), naive_dot(m + 6, v) };
     double axis[3];
     memcpy(v, given, sizeof given);
+    for (int i = 2; i >= 0; i--) { /* back out of the frame of the misset */
+        const double edge[3] = { i == 0, i == 1, i == 2 };
+        naive_turn(edge, -e->crystal.misset_frame[i], v);
+    }
     naive_turn_xyz(e->crystal.misset, v);
+    naive_turn_xyz(e->crystal.misset_frame, v);
     naive_spindle(e, axis);
     naive_turn(axis, phi, v);
 }

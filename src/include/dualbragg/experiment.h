@@ -36,7 +36,10 @@ typedef struct db_crystal {
     /** B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the
      * crystal's intensity at each scattering vector (angstrom^2); 0 */
     double b_factor;
-    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** rotations about laboratory x, then y, then z (degree) that turn the axes of misset: of a crystal on a goniometer
+     * that stands otherwise than where misset is about the laboratory's axes; 0 */
+    double misset_frame[3];
+    double reserved[5]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_crystal;
 
 /** One source: a ray direction and a wavelength. */

@@ -31,8 +31,12 @@ static double difference(const double a[9], const double b[9]) {
 
 static void folding_leaves_the_crystal(void **state) {
     (void)state;
-    for (size_t i = 0; i < TRIED; i++) {
-        const db_crystal crystal = crystal_at(tried[i][0], tried[i][1], tried[i][2]);
+    for (size_t n = 0; n < 2 * TRIED; n++) {
+        const size_t i = n / 2;
+        if (n % 2 && fabs(tried[i][1]) > 89 && fabs(tried[i][1]) < 91)
+            continue; /* to rounding alone */
+        db_crystal crystal = crystal_at(tried[i][0], tried[i][1], tried[i][2]);
+        if (n % 2) memcpy(crystal.misset_frame, (double[3]){ 40, -25, 65 }, 3 * sizeof(double));
         db_crystal folded = crystal;
         db_orientation_fold(&folded);
         for (int k = 0; k < 3; k++) assert_true(folded.misset[k] == 0);

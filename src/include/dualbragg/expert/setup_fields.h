@@ -48,6 +48,7 @@ typedef enum db_setup_field_id {
     DB_FIELD_EXPT_FRAME,
     DB_FIELD_CELL,
     DB_FIELD_MISSET,
+    DB_FIELD_MISSET_FRAME,
     DB_FIELD_SHAPE,
     DB_FIELD_NCELLS,
     DB_FIELD_FUDGE,
