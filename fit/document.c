@@ -163,6 +163,8 @@ static json_t *model(db_document *d, const void *of) {
 
 #define OF db_fit_curves
 static const db_json_field prior_rows[] = { VALUE(smoothness, "electrons", ""),
+                                            VALUE(calm, "",
+                                                  "factor on both away from the edge; 0: none"),
                                             VALUE(kramers_kronig, "electrons", "") };
 static TABLE(prior_fields, prior_rows);
 #undef OF
@@ -228,8 +230,8 @@ static const db_json_field list_rows[] = {
     MADE_IF(db_has_intensities, "intensities", db_make_intensities, "object", &db_intensity_fields,
             "", "intensities that all shots share (`intensity: joint`)"),
     MADE_IF(has_curves, "curve_priors", curve_priors, "object", &prior_fields, "",
-            "standard deviations of their priors, as given or as cross validation of the shots has "
-            "chosen; 0: none"),
+            "standard deviations of their priors, as given or as the shots have chosen by their "
+            "evidence; 0: none"),
     MADE("curves", db_make_curves, "list", &db_curve_fields, "",
          "refined curves of f' and f'' (`curves.energies`); their points are `parameters`, too"),
 };

@@ -499,9 +499,7 @@ static void say_curve(db_fit_log *log, const db_found_curve *c) {
     }
 }
 
-static const char *chosen_or_given(double given) {
-    return isnan(given) ? " (by cross validation)" : "";
-}
+static const char *chosen_or_given(double given) { return isnan(given) ? " (by evidence)" : ""; }
 
 static void say_curves(db_fit_log *log, const db_fit_config *config, const db_fit_shots_result *r) {
     db_found_curves found;
@@ -513,6 +511,8 @@ static void say_curves(db_fit_log *log, const db_fit_config *config, const db_fi
                    r->curves.smoothness, chosen_or_given(config->settings.curves.smoothness),
                    r->curves.kramers_kronig,
                    chosen_or_given(config->settings.curves.kramers_kronig));
+    if (found.count && r->curves.calm > 0)
+        db_fit_say(log, "  Both times %g away from the edge of the start.\n", r->curves.calm);
     db_found_curves_clear(&found);
 }
 

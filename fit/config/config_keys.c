@@ -57,7 +57,7 @@ static const char *const targets[] = {
 static const char *const pixel_choices[] = { "all", "shoeboxes", NULL };
 static const char *const backgrounds[] = { "plane", "constant", "fixed", "smooth", "none", NULL };
 
-#define BY_SHOTS "chosen by cross validation: what most shots say of the others"
+#define BY_SHOTS "chosen by the shots: that which makes them most likely (evidence)"
 #define FROM_HEADER "from the image header"
 #define THAT_OF_CONVENTION "of the convention (other axes: custom only)"
 

@@ -21,7 +21,7 @@ typedef struct curve_priors {
 
 static size_t points_of(const curve_priors *p) { return (size_t)p->curves->points[2]; }
 
-/* Standard deviations (electrons) in stages before cross validation has chosen them. */
+/* Standard deviations (electrons) in stages before the shots have chosen them. */
 static const double usual_smoothness = 1, usual_kramers_kronig = 0.4;
 
 static double one_of(double chosen, double usual) { return isnan(chosen) ? usual : chosen; }
@@ -41,12 +41,41 @@ static db_status restrain(const curve_priors *p, double sigma) {
     return status;
 }
 
+/* How far the true edge may be from that of the start (eV): oxidation states differ by less. */
+static const double edge_reach = 10;
+
+static double start_of_point(const curve_priors *p, int curve, size_t point) {
+    return p->all->common.start[p->unknowns->index[p->place[(size_t)curve * points_of(p) + point]]];
+}
+
+/* How much f'' of the start bends at a point (electrons). */
+static double bend_of_start(const curve_priors *p, int kind, size_t i) {
+    const int second = 2 * kind + 1;
+    return fabs(start_of_point(p, second, i) - 0.5 * start_of_point(p, second, i - 1) -
+                0.5 * start_of_point(p, second, i + 1));
+}
+
+/* Part of a prior's standard deviation that holds at a point: all near the edge of the start, where f'' bends most (also
+ * between points, so that f' is another one than that of straight lines), and the calm part where it does not bend. */
+static double liveliness_of(const curve_priors *p, int kind, size_t point) {
+    const double step = db_site_curve_energy(p->curves->points, 1) - p->curves->points[0];
+    double near = 0, most = 0;
+    for (size_t i = 1; i + 1 < points_of(p) && p->curves->calm > 0; i++) {
+        const double bend = bend_of_start(p, kind, i),
+                     away = step * fabs((double)i - (double)point);
+        most = fmax(most, bend);
+        if (away <= fmax(edge_reach, step)) near = fmax(near, bend);
+    }
+    return most > 0 ? fmax(p->curves->calm, near / most) : 1;
+}
+
 static db_status smooth(const curve_priors *p, int curve) {
     for (size_t i = 1; i + 1 < points_of(p); i++) {
+        const double sigma = one_of(p->curves->smoothness, usual_smoothness);
         add_value(p, curve, i, 1, 0);
         add_value(p, curve, i - 1, -0.5, 0);
         add_value(p, curve, i + 1, -0.5, 0);
-        DB_TRY(restrain(p, one_of(p->curves->smoothness, usual_smoothness)));
+        DB_TRY(restrain(p, sigma * liveliness_of(p, curve / 2, i)));
     }
     return DB_OK;
 }
@@ -75,7 +104,8 @@ static db_status relate(const curve_priors *p, int kind) {
                                        db_site_curve_energy(points, (long)j + 1) };
             add_value(p, 2 * kind + 1, j, -db_kramers_kronig(energy, hat, 3, at), 1);
         }
-        DB_TRY(restrain(p, one_of(p->curves->kramers_kronig, usual_kramers_kronig)));
+        const double sigma = one_of(p->curves->kramers_kronig, usual_kramers_kronig);
+        DB_TRY(restrain(p, sigma * liveliness_of(p, kind, i)));
     }
     return DB_OK;
 }
@@ -105,53 +135,19 @@ static db_status restrain_all(const curve_priors *p, int kinds) {
     return DB_OK;
 }
 
-/* Standard deviations among which cross validation chooses (electrons). */
-static const double smoothness_choices[] = { 0.25, 0.5, 1, 2, 4, 8 };
+/* Standard deviations among which the shots choose (electrons). */
+static const double smoothness_choices[] = { 0.06, 0.12, 0.25, 0.5, 1, 2, 4, 8 };
+static const double calm_choices[] = { 1, 0.3, 0.1, 0.03 }; /* parts */
 static const double kramers_kronig_choices[] = { 0.1, 0.2, 0.4, 0.8, 1.6 };
+enum {
+    SMOOTHNESS_CHOICES = sizeof smoothness_choices / sizeof *smoothness_choices,
+    CALM_CHOICES = sizeof calm_choices / sizeof *calm_choices,
+    RELATION_CHOICES = sizeof kramers_kronig_choices / sizeof *kramers_kronig_choices
+};
 
-/* One equation of all shots but a fold, and that of the fold (db_schur_sums_size each). */
-typedef struct held_out {
-    size_t count;
-    double *gradient, *normal; /* of the others, with priors: eliminated in place */
-    double *step, *own_gradient, *own_normal;
-} held_out;
-
-/* Adds sums of shots to a gradient and a normal matrix. */
-static void add_fold(size_t n, const double *sums, double *gradient, double *normal) {
-    for (size_t i = 0, at = 1 + n; i < n; i++) {
-        gradient[i] += sums[1 + i];
-        for (size_t k = 0; k <= i; k++, at++) {
-            normal[i * n + k] += sums[at];
-            if (k < i) normal[k * n + i] += sums[at];
-        }
-    }
-}
-
-/* What the shots of a fold lose by the step that all others and the priors ask for. */
-static double loss_of_fold(const db_unknowns *u, const double *x, const double *folds, size_t size,
-                           size_t fold, const held_out *h) {
-    const size_t n = h->count;
-    double loss = 0;
-    memset(h->gradient, 0, n * sizeof *h->gradient);
-    memset(h->normal, 0, n * n * sizeof *h->normal);
-    memset(h->own_gradient, 0, n * sizeof *h->own_gradient);
-    memset(h->own_normal, 0, n * n * sizeof *h->own_normal);
-    for (size_t f = 0; f < DB_CURVE_FOLDS; f++)
-        if (f == fold)
-            add_fold(n, folds + f * size, h->own_gradient, h->own_normal);
-        else
-            add_fold(n, folds + f * size, h->gradient, h->normal);
-    db_unknowns_add_priors(u, x, &loss, h->gradient, h->normal);
-    (void)db_eliminate(n, 0, h->gradient, h->normal, n);
-    for (size_t i = 0; i < n; i++)
-        h->step[i] = db_eliminated_step(h->normal + i * n, i, h->gradient[i], h->step);
-    loss = 0;
-    for (size_t i = 0; i < n; i++) {
-        loss += h->step[i] * h->own_gradient[i];
-        for (size_t k = 0; k < n; k++) loss += h->step[i] * h->own_normal[i * n + k] * h->step[k];
-    }
-    return loss;
-}
+/* The start of all f' and f'' is at most this wrong (electrons, standard deviation): it makes the priors a distribution, whose
+ * evidence can be compared, and is too wide to change anything else. */
+static const double broadest = 100;
 
 int db_curves_are_open(const db_shots *all, int stage) {
     const db_fit_settings *const s = &all->settings;
@@ -163,63 +159,93 @@ int db_curves_are_open(const db_shots *all, int stage) {
            stage + 1 == (int)s->stage_count && !all->options->series;
 }
 
-static int make_room(size_t n, held_out *h) {
-    *h = (held_out){ .count = n, .gradient = malloc((3 * n + 2 * n * n + 1) * sizeof(double)) };
-    h->step = h->gradient + n;
-    h->own_gradient = h->step + n;
-    h->normal = h->own_gradient + n;
-    h->own_normal = h->normal + n * n;
-    return h->gradient != NULL;
-}
-
-/* Of priors of these strengths: what all folds lose, each by the others. */
-static db_status loss_of_priors(db_shots *all, const size_t *index, size_t n, const double *x,
-                                const double *folds, const held_out *h, double *loss) {
-    db_unknowns u;
-    *loss = 0;
-    DB_TRY(db_unknowns_make(all->context, &all->settings, index, n, &u));
-    const db_status status = db_curves_restrain(all, &u);
-    for (size_t fold = 0; fold < DB_CURVE_FOLDS && status == DB_OK; fold++)
-        *loss += loss_of_fold(&u, x, folds, db_schur_sums_size(n), fold, h);
-    db_unknowns_clear(&u);
-    return status;
-}
-
-db_status db_curves_choose(db_shots *all, const size_t *index, size_t n, const double *x,
-                           const double *folds) {
-    db_fit_curves *const curves = &all->settings.curves;
-    const int smooth_is_open = isnan(curves->smoothness),
-              relation_is_open = isnan(curves->kramers_kronig);
-    const size_t smooth_count = sizeof smoothness_choices / sizeof *smoothness_choices,
-                 relation_count = sizeof kramers_kronig_choices / sizeof *kramers_kronig_choices;
-    db_fit_curves best = *curves;
-    double least = INFINITY, loss;
-    held_out h;
-    db_status status =
-        make_room(n, &h) ? DB_OK : db_fail_memory(all->context, "cross validation of curves");
-    for (size_t i = 0; i < (smooth_is_open ? smooth_count : 1); i++)
-        for (size_t k = 0; k < (relation_is_open ? relation_count : 1) && status == DB_OK; k++) {
-            if (smooth_is_open) curves->smoothness = smoothness_choices[i];
-            if (relation_is_open) curves->kramers_kronig = kramers_kronig_choices[k];
-            status = loss_of_priors(all, index, n, x, folds, &h, &loss);
-            if (status != DB_OK || !(loss < least)) continue;
-            least = loss;
-            best = *curves;
-        }
-    *curves = best;
-    free(h.gradient);
-    return status;
-}
-
-db_status db_curves_restrain(const db_shots *all, db_unknowns *unknowns) {
+/* Adds the priors to unknowns; broadly: also that of all values. */
+static db_status restrain_curves(const db_shots *all, int broadly, db_unknowns *unknowns) {
     const db_site_kinds *const sites = all->amplitudes.sites;
     curve_priors p = { .all = all, .curves = &all->settings.curves, .unknowns = unknowns };
     if (!db_fit_refines_curves(&all->settings) || !sites) return DB_OK;
     p.row = calloc(unknowns->count + 1, sizeof *p.row);
     p.place = calloc(2 * (size_t)sites->count * points_of(&p), sizeof *p.place);
     db_status status = p.row && p.place ? DB_OK : db_fail_memory(all->context, "priors of curves");
-    if (status == DB_OK && find_places(&p, sites->count)) status = restrain_all(&p, sites->count);
+    if (status == DB_OK && find_places(&p, sites->count)) {
+        status = restrain_all(&p, sites->count);
+        for (int curve = 0; curve < 2 * sites->count && broadly; curve++)
+            for (size_t i = 0; i < points_of(&p) && status == DB_OK; i++) {
+                add_value(&p, curve, i, 1, 1);
+                status = restrain(&p, broadest);
+            }
+    }
     free(p.row);
     free(p.place);
+    return status;
+}
+
+db_status db_curves_restrain(const db_shots *all, db_unknowns *unknowns) {
+    return restrain_curves(all, 0, unknowns);
+}
+
+/* Sums of shots as a gradient and a normal matrix; NULL: of nothing. */
+static void fill_equations(size_t n, const double *sums, double *gradient, double *normal) {
+    for (size_t i = 0, at = 1 + n; i < n; i++) {
+        gradient[i] = sums ? sums[1 + i] : 0;
+        for (size_t k = 0; k <= i; k++, at++)
+            normal[i * n + k] = normal[k * n + i] = sums ? sums[at] : 0;
+    }
+}
+
+/* log of the determinant of an eliminated matrix, without what is not determined. */
+static double log_of_pivots(size_t n, const double *normal) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if (normal[i * n + i] > 0) sum += log(normal[i * n + i]);
+    return sum;
+}
+
+/* -2 log of the evidence of these priors, but for what is the same for all: the least of the loss with priors, and how much
+ * smaller the shots make the room for the unknowns. room: [count][count + 1]. */
+static db_status weigh_priors(const db_shots *all, const size_t *index, size_t n, const double *x,
+                              const double *sums, double *room, double *weight) {
+    double *const gradient = room, *const normal = room + n;
+    db_unknowns u;
+    *weight = 0;
+    DB_TRY(db_unknowns_make(all->context, &all->settings, index, n, &u));
+    const db_status status = restrain_curves(all, 1, &u);
+    for (int shots = 0; shots < 2 && status == DB_OK; shots++) {
+        double loss = 0;
+        fill_equations(n, shots ? sums : NULL, gradient, normal);
+        db_unknowns_add_priors(&u, x, &loss, gradient, normal);
+        const double fall = db_eliminate(n, 0, gradient, normal, n),
+                     all_room = log_of_pivots(n, normal);
+        *weight += shots ? loss - fall + all_room : -all_room;
+    }
+    db_unknowns_clear(&u);
+    return status;
+}
+
+db_status db_curves_choose(db_shots *all, const size_t *index, size_t n, const double *x,
+                           const double *sums) {
+    db_fit_curves *const curves = &all->settings.curves;
+    const int smooth_is_open = isnan(curves->smoothness),
+              relation_is_open = isnan(curves->kramers_kronig);
+    const int smooth_count = smooth_is_open ? SMOOTHNESS_CHOICES * CALM_CHOICES : 1,
+              relation_count = relation_is_open ? RELATION_CHOICES : 1;
+    db_fit_curves best = *curves;
+    double least = INFINITY, weight;
+    double *const room = malloc((n + 1) * (n + 1) * sizeof *room);
+    db_status status = room ? DB_OK : db_fail_memory(all->context, "evidence of curves");
+    for (int i = 0; i < smooth_count * relation_count && status == DB_OK; i++) {
+        const int s = i / relation_count;
+        if (smooth_is_open) {
+            curves->smoothness = smoothness_choices[s / CALM_CHOICES];
+            curves->calm = calm_choices[s % CALM_CHOICES];
+        }
+        if (relation_is_open) curves->kramers_kronig = kramers_kronig_choices[i % relation_count];
+        status = weigh_priors(all, index, n, x, sums, room, &weight);
+        if (status != DB_OK || !(weight < least)) continue;
+        least = weight;
+        best = *curves;
+    }
+    *curves = best;
+    free(room);
     return status;
 }

@@ -5,16 +5,13 @@
 #include "fit/search/stage_search.h"
 #include "fit/shots/shots.h"
 
-/* Shots are in folds, by their numbers. */
-enum { DB_CURVE_FOLDS = 6 };
-
 /* Are strengths of priors to be chosen before a stage? It is the last one, and refines curves. */
 int db_curves_are_open(const db_shots *all, int stage);
 
-/* Chooses those strengths with which all folds but one tell most of that one. folds: [DB_CURVE_FOLDS] sums of their
- * shots (db_schur_sums_size) by the unknowns of a stage, at their values x. */
+/* Chooses the strengths that make the shots most likely, whatever the curves are (their evidence). sums: of all shots
+ * (db_schur_sums_size) by the unknowns of a stage, at their values x. */
 db_status db_curves_choose(db_shots *all, const size_t *index, size_t unknowns, const double *x,
-                           const double *folds);
+                           const double *sums);
 
 /* Adds the priors of the settings' curves to the unknowns of a joint stage, where it refines them. */
 db_status db_curves_restrain(const db_shots *all, db_unknowns *unknowns);

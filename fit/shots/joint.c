@@ -343,14 +343,12 @@ static db_status search_unknowns(joint *j, db_stage_result *end) {
     return DB_OK;
 }
 
-/* Into the sums of its fold; a shot that cannot be evaluated here has no say. */
-static db_status evaluate_in_fold(db_shots *all, db_context *context, size_t shot, void *user,
-                                  double *sum) {
-    joint *const j = user;
+/* A shot that cannot be evaluated here has no say. */
+static db_status weigh_shot(db_shots *all, db_context *context, size_t shot, void *user,
+                            double *sum) {
     int opened;
     (void)all;
-    const db_status status =
-        open_and_fit(j, context, shot, sum + (shot % DB_CURVE_FOLDS) * j->schur_size, &opened);
+    const db_status status = open_and_fit(user, context, shot, sum, &opened);
     return opened && status == DB_ERROR_INPUT ? DB_OK : status;
 }
 
@@ -362,24 +360,22 @@ static db_status choose_priors(joint *j) {
     if (!db_curves_are_open(all, j->stage)) return DB_OK;
     j->schur_size = db_schur_sums_size(n);
     size_t *const index = calloc(n + 1, sizeof *index);
-    double *const folds = malloc((DB_CURVE_FOLDS * j->schur_size + n + 1) * sizeof *folds);
-    db_status status =
-        index && folds ? DB_OK : db_fail_memory(all->context, "cross validation of curves");
+    double *const sums = malloc((j->schur_size + n + 1) * sizeof *sums);
+    db_status status = index && sums ? DB_OK : db_fail_memory(all->context, "evidence of curves");
     status = db_workers_common_status(all, status);
-    if (status == DB_OK && index && folds) {
-        double *const value = folds + DB_CURVE_FOLDS * j->schur_size;
+    if (status == DB_OK && index && sums) {
+        double *const value = sums + j->schur_size;
         db_joint_links_index(&j->links, index);
         for (size_t i = 0; i < n; i++) value[i] = all->common.value[index[i]];
         j->at = j->value = value;
         j->search.stage = &all->settings.stages[j->stage];
-        status = db_workers_sum(all, "cross validation", j->stage, evaluate_in_fold, j,
-                                DB_CURVE_FOLDS * j->schur_size, folds);
+        status = db_workers_sum(all, "evidence", j->stage, weigh_shot, j, j->schur_size, sums);
         if (status == DB_OK)
-            status = db_workers_common_status(all, db_curves_choose(all, index, n, value, folds));
+            status = db_workers_common_status(all, db_curves_choose(all, index, n, value, sums));
         j->value = NULL;
     }
     free(index);
-    free(folds);
+    free(sums);
     return status;
 }
 

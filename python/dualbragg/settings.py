@@ -378,10 +378,11 @@ class Curves(Section):
     points are refined; default: curves stay as they are given"""
     smoothness: Optional[float] = None
     """electrons: prior: standard deviation of the difference between a point and the mean of its neighbours; 0: none;
-    default: chosen by cross validation: what most shots say of the others"""
+    default: chosen by the shots: that which makes them most likely (evidence)"""
     kramers_kronig: Optional[float] = None
     """electrons: prior: standard deviation of f' from what f'' asks for by the relation of Kramers and Kronig, beyond the
-    energies with the curve of the start; 0: none; default: chosen by cross validation: what most shots say of the others"""
+    energies with the curve of the start; 0: none; default: chosen by the shots: that which makes them most likely
+    (evidence)"""
     wings: Optional[Numbers] = None
     """eV, electrons: prior: points this near to the first or last energy stay near the curve of the start, with this
     standard deviation; 0, 0: none"""

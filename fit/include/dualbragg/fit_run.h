@@ -193,8 +193,7 @@ typedef struct db_fit_shots_result {
     char (*warnings)[DB_FIT_WARNING_SIZE];
     const char **advice;
     size_t warning_count;
-    db_fit_curves
-        curves; /**< those of the settings, with the priors that cross validation has chosen */
+    db_fit_curves curves; /**< those of the settings, with the priors that the shots have chosen */
 } db_fit_shots_result;
 
 /** Refines all shots. settings: as for one shot; db_fit_parameter.shared selects shared

@@ -119,8 +119,11 @@ typedef struct db_fit_joint {
 typedef struct db_fit_curves {
     double points[3]; /**< first and last energy (eV), number of points; 0: no curves are refined */
     /** electrons: standard deviation of a point from the mean of its neighbours; 0: none; NAN: chosen by
-     * cross validation of the shots */
+     * the evidence of the shots */
     double smoothness;
+    double
+        calm; /**< factor on it and kramers_kronig away from the start's edge, chosen by evidence where
+                      smoothness is; 0: it is the same everywhere */
     double wings[2]; /**< points this near to the ends (eV) stay near the start with this standard
                          deviation (electrons); 0: none */
     /** electrons: standard deviation of f' from what f'' asks for (db_kramers_kronig); 0: none; NAN: chosen

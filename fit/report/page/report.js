@@ -438,6 +438,7 @@ async function page() {
     gallery(about, data.shoeboxes, pixels, select));
   starts();
   amplitudeTables();
+  siteCurves();
   shotCharts();
   shotTable();
   convergence();

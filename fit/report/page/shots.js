@@ -70,6 +70,27 @@ function amplitudeTables() {
         'the others. A dash: not defined.'));
 }
 
+// f' and f'' of each kind of sites, with lines one error above and below.
+function siteCurves() {
+  const curves = data.curves, p = data.curve_priors;
+  if (!curves || !curves.length) return;
+  const point = (c, key, k, side) => ({ x: c.energy[k], y: c[key][k] + side * c[key + '_error'][k],
+    text: [`${c.sites}: ${digits(c[key][k], 4)} \u00b1 ${digits(c[key + '_error'][k], 2)}`, `${digits(c.energy[k], 6)} eV`] });
+  const line = (c, i, key, side) => ({ name: c.sites, kind: 'line', dots: !side, plain: side, silent: side,
+    class: `s${i % 8}` + (side ? ' beside' : ''), points: c.energy.map((x, k) => point(c, key, k, side)) });
+  const plot = (symbol, key) => chart({ title: symbol, name: key, width: 360, height: 240, group: 'site-curves',
+    x: { label: 'energy (eV)', tight: true }, y: { label: symbol + ' (electrons)' },
+    note: 'dashed: one error above and below',
+    series: curves.flatMap((c, i) => [0, -1, 1].map(side => line(c, i, key, side))) });
+  section('site-curves', 'f\u2032 and f\u2033 of sites', 'f\u2032, f\u2033',
+    make('div', { class: 'three' }, plot('f\u2032', 'fp'), plot('f\u2033', 'fdp')),
+    table({ name: 'edges', rows: curves, columns: [{ name: 'sites', value: c => c.sites },
+      numeric('edge (eV)', c => c.edge, v => decimals(v, 1)), numeric('error (eV)', c => c.edge_error, v => digits(v, 2))] }),
+    note(`Standard deviations of the priors (electrons; 0: none): smoothness ${digits(p.smoothness, 2)}` +
+        `, Kramers and Kronig ${digits(p.kramers_kronig, 2)}` +
+        (p.calm > 0 ? `, both times ${digits(p.calm, 2)} away from the edge` : '') + '. Points nearby are correlated.'));
+}
+
 function shotCharts() {
   if (!many) return;
   const used = data.shots.filter(s => s.used);

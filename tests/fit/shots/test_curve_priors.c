@@ -177,73 +177,118 @@ static void solve_plainly(size_t n, double *matrix, double *right) {
     for (size_t c = 0; c < n; c++) right[c] /= matrix[c * n + c];
 }
 
-/* Each fold measures every unknown with an error of its own: m +- 1/sqrt(weight). */
-typedef struct measured_fold {
+/* Shots measure every unknown by itself: value +- 1/sqrt(weight). */
+typedef struct measured_values {
     double value[UNKNOWNS], weight[UNKNOWNS];
-} measured_fold;
+} measured_values;
 
-/* What the folds lose, each by the others, with a prior for smoothness. */
-static double left_out_loss(const measured_fold *folds, double sigma) {
-    double loss = 0;
-    for (int f = 0; f < DB_CURVE_FOLDS; f++) {
-        double matrix[UNKNOWNS * UNKNOWNS] = { 0 }, x[UNKNOWNS] = { 0 };
-        for (int g = 0; g < DB_CURVE_FOLDS; g++)
-            for (size_t i = 0; i < UNKNOWNS && g != f; i++) {
-                matrix[i * UNKNOWNS + i] += folds[g].weight[i];
-                x[i] += folds[g].weight[i] * folds[g].value[i];
-            }
-        for (size_t curve = 0; curve < 2; curve++)
-            for (size_t i = 1; i < POINTS - 1; i++)
-                for (size_t a = 0; a < 3; a++)
-                    for (size_t b = 0; b < 3; b++) {
-                        const size_t first_of = 1 + curve * POINTS + i - 1;
-                        matrix[(first_of + a) * UNKNOWNS + first_of + b] +=
-                            (a == 1 ? 1 : -0.5) * (b == 1 ? 1 : -0.5) / (sigma * sigma);
-                    }
-        solve_plainly(UNKNOWNS, matrix, x);
-        for (size_t i = 0; i < UNKNOWNS; i++)
-            loss += folds[f].weight[i] * (square_of(x[i] - folds[f].value[i]) -
-                                          square_of(folds[f].value[i])); /* that of 0 is left out */
+/* The inverse of a matrix of all values of the curve, and the log of its determinant. */
+static double invert_plainly(const double *matrix, double *inverse) {
+    double log_determinant = 0, square[VALUES * VALUES];
+    memcpy(square, matrix, sizeof square);
+    for (size_t c = 0; c < VALUES; c++) { /* positive definite: pivots without exchanges */
+        log_determinant += log(square[c * VALUES + c]);
+        for (size_t r = c + 1; r < VALUES; r++) {
+            const double factor = square[r * VALUES + c] / square[c * VALUES + c];
+            for (size_t k = c; k < VALUES; k++)
+                square[r * VALUES + k] -= factor * square[c * VALUES + k];
+        }
     }
-    return loss;
+    for (size_t c = 0; c < VALUES; c++) {
+        double copy[VALUES * VALUES], x[VALUES] = { 0 };
+        memcpy(copy, matrix, sizeof copy);
+        x[c] = 1;
+        solve_plainly(VALUES, copy, x);
+        for (size_t r = 0; r < VALUES; r++) inverse[r * VALUES + c] = x[r];
+    }
+    return log_determinant;
 }
 
-/* Curves that are smooth, and then ever rougher ones, by folds with noise. */
-static void folds_tell_how_smooth_curves_are(void **state) {
+/* Smoothness of a point: sigma within 10 eV of where f'' of the start bends most, less where it bends less, at least calm of it. */
+static double smooth_to(const db_shots *all, double sigma, double calm, int point) {
+    const double *const second = all->common.start + 1 + POINTS;
+    double near = 0, most = 0;
+    for (int i = 1; i < POINTS - 1; i++) {
+        const double bend = fabs(second[i] - (second[i - 1] + second[i + 1]) / 2);
+        most = fmax(most, bend);
+        if (fabs(step * (i - point)) <= 10) near = fmax(near, bend);
+    }
+    return sigma * fmax(calm, near / most);
+}
+
+/* -2 log of the probability of the measured values, if the curve is a sample of a normal distribution: smooth, and all values
+ * within 100 of the start. */
+static double surprise_of(const db_shots *all, const measured_values *m, double smoothness,
+                          double calm) {
+    double prior[VALUES * VALUES] = { 0 }, mean[VALUES], spread[VALUES * VALUES],
+                          inverse[VALUES * VALUES], copy[VALUES * VALUES];
+    for (size_t i = 0; i < VALUES; i++) {
+        prior[i * VALUES + i] = 1e-4;
+        mean[i] = 1e-4 * all->common.start[1 + i];
+    }
+    for (size_t curve = 0; curve < 2; curve++)
+        for (size_t i = 1; i < POINTS - 1; i++) {
+            const double sigma = smooth_to(all, smoothness, calm, (int)i);
+            for (size_t a = 0; a < 3; a++)
+                for (size_t b = 0; b < 3; b++) {
+                    const size_t from = curve * POINTS + i - 1;
+                    prior[(from + a) * VALUES + from + b] +=
+                        (a == 1 ? 1 : -0.5) * (b == 1 ? 1 : -0.5) / (sigma * sigma);
+                }
+        }
+    memcpy(copy, prior, sizeof copy);
+    solve_plainly(VALUES, copy, mean);
+    (void)invert_plainly(prior, spread);
+    for (size_t i = 0; i < VALUES; i++) spread[i * VALUES + i] += 1 / m->weight[1 + i];
+    double surprise = invert_plainly(spread, inverse);
+    for (size_t i = 0; i < VALUES; i++)
+        for (size_t k = 0; k < VALUES; k++)
+            surprise +=
+                (m->value[1 + i] - mean[i]) * inverse[i * VALUES + k] * (m->value[1 + k] - mean[k]);
+    return surprise;
+}
+
+/* Curves that are smooth, and then ever rougher ones, near the edge of the start or everywhere, with noise. */
+static void shots_tell_how_smooth_curves_are(void **state) {
     (void)state;
-    static const double sigmas[] = { 0.25, 0.5, 1, 2, 4, 8 };
-    double chosen[TRIALS];
-    for (int rough = 0; rough < TRIALS; rough++) {
+    static const double sigmas[] = { 0.06, 0.12, 0.25, 0.5, 1, 2, 4, 8 },
+                        calms[] = { 1, 0.3, 0.1, 0.03 };
+    double chosen[TRIALS][2];
+    for (int trial = 0; trial < TRIALS; trial++) {
         db_shots *const all = shots_with_curves();
-        const size_t size = db_schur_sums_size(UNKNOWNS);
-        double *const sums = calloc(DB_CURVE_FOLDS * size, sizeof *sums), x[UNKNOWNS] = { 0 };
-        measured_fold folds[DB_CURVE_FOLDS];
+        double *const sums = calloc(db_schur_sums_size(UNKNOWNS), sizeof *sums), x[UNKNOWNS];
+        const int everywhere = trial % 2, rough = trial / 2;
+        measured_values m;
         assert_non_null(sums);
         index_of[UNKNOWNS - 1] = UNKNOWNS - 1;
-        for (size_t f = 0; f < DB_CURVE_FOLDS; f++)
-            for (size_t i = 0; i < UNKNOWNS; i++) {
-                const double noise = 1.5 * sin(12.9898 * (double)(1 + i + UNKNOWNS * f) + rough +
-                                               (double)(i * i * f));
-                folds[f].value[i] = 3 + 0.05 * (double)i + (i % 2 ? 0.4 : -0.4) * rough + noise;
-                folds[f].weight[i] = 0.5 + 0.1 * (double)((i + f) % 4);
-                sums[f * size + 1 + i] = -2 * folds[f].weight[i] * folds[f].value[i]; /* at 0 */
-                sums[f * size + 1 + UNKNOWNS + i * (i + 1) / 2 + i] = folds[f].weight[i];
-            }
+        for (size_t i = 0; i < POINTS; i++) /* an edge at the first points */
+            all->common.start[1 + POINTS + i] = i < 2 ? 0.5 : 3.9;
+        for (size_t i = 0; i < UNKNOWNS; i++) {
+            const double noise = 0.1 * sin(12.9898 * (double)(1 + i) + trial);
+            const int shakes = everywhere || (i - 1) % POINTS < 3;
+            x[i] = 0.1 * (double)i; /* the sums are those of any point */
+            m.value[i] = 3 + 0.05 * (double)i + (i % 2 ? 0.6 : -0.6) * rough * shakes + noise;
+            m.weight[i] = 60 + 6 * (double)(i % 4);
+            sums[1 + i] = 2 * m.weight[i] * (x[i] - m.value[i]);
+            sums[1 + UNKNOWNS + i * (i + 1) / 2 + i] = m.weight[i];
+        }
         all->settings.curves.smoothness = NAN;
         all->settings.curves.kramers_kronig = 0;
         assert_int_equal(db_curves_choose(all, index_of, UNKNOWNS, x, sums), DB_OK);
-        double least = INFINITY;
-        chosen[rough] = 0;
-        for (size_t k = 0; k < sizeof sigmas / sizeof *sigmas; k++) {
-            const double loss = left_out_loss(folds, sigmas[k]);
-            if (loss < least) chosen[rough] = sigmas[k];
-            least = fmin(least, loss);
-        }
-        assert_true(fabs(all->settings.curves.smoothness - chosen[rough]) < 1e-12);
+        double least = INFINITY, *const best = chosen[trial];
+        for (size_t k = 0; k < sizeof sigmas / sizeof *sigmas; k++)
+            for (size_t c = 0; c < sizeof calms / sizeof *calms; c++) {
+                const double surprise = surprise_of(all, &m, sigmas[k], calms[c]);
+                if (surprise < least) best[0] = sigmas[k], best[1] = calms[c];
+                least = fmin(least, surprise);
+            }
+        assert_true(fabs(all->settings.curves.smoothness - best[0]) < 1e-12);
+        assert_true(fabs(all->settings.curves.calm - best[1]) < 1e-12);
         free(sums);
         let_go(all);
     }
-    assert_true(chosen[0] <= 0.5 && chosen[TRIALS - 1] >= 4);
+    assert_true(chosen[0][0] * chosen[0][1] <= 0.5 && chosen[TRIALS - 1][0] >= 4);
+    assert_true(chosen[TRIALS - 2][1] <= 0.1 && chosen[TRIALS - 1][1] >= 1);
 }
 
 /* An edge of a step, and its error by independent errors of all f''. */
@@ -294,7 +339,7 @@ int main(void) {
         cmocka_unit_test(wings_stay_near_the_start),
         cmocka_unit_test(f_prime_follows_f_second),
         cmocka_unit_test(no_curves_no_priors),
-        cmocka_unit_test(folds_tell_how_smooth_curves_are),
+        cmocka_unit_test(shots_tell_how_smooth_curves_are),
         cmocka_unit_test(an_edge_is_half_of_the_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
