@@ -7,9 +7,9 @@
 #include "fit/result/errors.h"
 #include "fit/verdict/evidence.h"
 #include "fit/verdict/rivals.h"
+#include "fit/verdict/spot_regions.h"
 #include "fit/objective/stage_data.h"
 #include "fit/config/config_refine.h"
-#include "fit/pixels/geometry.h"
 #include "fit/result/covariance.h"
 #include "fit/search/automatic.h"
 #include "fit/search/moment_stage.h"
@@ -64,59 +64,6 @@ static void hold_distance(db_fit_settings *own, int held) {
         if (own->parameters[i].parameter == DB_DISTANCE) own->parameters[i].stages = !held;
 }
 
-/* Puts spots into regions of neighbours. */
-static db_status order_spots(db_context *context, int regions, db_moments *m) {
-    db_fit_geometry geometry;
-    DB_TRY(db_fit_geometry_of(context, &m->experiment, &geometry));
-    db_place *const place = malloc((m->count + 1) * sizeof *place);
-    db_spot *const spot = malloc((m->count + 1) * sizeof *spot);
-    db_observed_moments *const observed = malloc((m->count + 1) * sizeof *observed);
-    const int missing = !place || !spot || !observed;
-    for (size_t i = 0; i < m->count && !missing; i++) {
-        db_fit_geometry_scattering(&geometry, m->spot[i].panel, m->observed[i].place, place[i].q);
-        place[i].number = i;
-    }
-    if (!missing) {
-        db_regions_cut(place, m->count, regions);
-        for (size_t i = 0; i < m->count; i++) {
-            spot[i] = m->spot[place[i].number];
-            observed[i] = m->observed[place[i].number];
-        }
-        memcpy(m->spot, spot, m->count * sizeof *spot);
-        memcpy(m->observed, observed, m->count * sizeof *observed);
-    }
-    free(place);
-    free(spot);
-    free(observed);
-    db_fit_geometry_clear(&geometry);
-    return missing ? db_fail_memory(context, "the regions of spots") : DB_OK;
-}
-
-/* Sum over regions of the products of half their slopes. slope: room for the variables. */
-static db_status scatter_regions(db_moments *m, const double *x, int regions, double *slope,
-                                 double *scatter) {
-    const size_t n = m->variables->count, all = m->count;
-    db_status status = DB_OK;
-    for (int r = 0; r < regions && status == DB_OK; r++) {
-        double loss;
-        m->from = db_region_start(all, regions, r);
-        m->to = db_region_start(all, regions, r + 1);
-        status = db_moments_slopes(m, x, NULL, n, &loss, slope);
-        for (size_t k = 0; k < n; k++)
-            for (size_t l = 0; l < n; l++) scatter[k * n + l] += 0.25 * slope[k] * slope[l];
-    }
-    m->from = 0;
-    m->to = all;
-    return status;
-}
-
-/* Two spots for each region; one if there were otherwise no more regions than variables. */
-static int count_regions(size_t spots, size_t variables) {
-    int regions = 64;
-    while (spots < 2 * (size_t)regions && (size_t)regions / 2 > variables) regions /= 2;
-    return regions;
-}
-
 /* At a minimum the slopes of regions have fewer degrees of freedom, by the number of variables. */
 static db_status error_by_regions(db_context *context, db_moments *m, const double *x,
                                   double *numbers, size_t distance, double *error) {
@@ -124,13 +71,13 @@ static db_status error_by_regions(db_context *context, db_moments *m, const doub
     double *const normal = numbers, *const scatter = numbers + n * n,
                   *const slope = numbers + 2 * n * n;
     int used[DB_FIT_MOST_PARAMETERS];
-    const int regions = count_regions(m->count, n);
+    const int regions = db_spot_regions_count(m->count, n);
     double loss;
     for (size_t k = 0; k < n; k++) used[k] = 1;
     *error = INFINITY;
     if ((size_t)regions <= n || (size_t)regions > m->count) return DB_OK;
-    DB_TRY(order_spots(context, regions, m));
-    DB_TRY(scatter_regions(m, x, regions, slope, scatter));
+    DB_TRY(db_spot_regions_order(context, regions, m));
+    DB_TRY(db_spot_regions_scatter(m, x, regions, slope, scatter));
     DB_TRY(db_moments_evaluate(m, x, &loss, slope, normal));
     db_covariance c = { .error = NULL };
     const db_status status = db_covariance_estimate(context, normal, n, used, &c);

@@ -37,7 +37,7 @@ AD_INLINE wide window_index(const db_kernel_job *job, const wide node[3]) {
     return w_fma(w_fma(offset[0], w_set(extent[1]), offset[1]), w_set(extent[2]), offset[2]);
 }
 
-/* What a sample's node has of structure factors by energy (db_site_kinds.part), in lanes. */
+/* The structure factors by energy (db_site_kinds.part) of a sample's node, in lanes. */
 AD_INLINE void gather_site_part(const db_kernel_job *job, const wide node[3],
                                 wide part[DB_MOST_SITE_PART]) {
     const size_t each = db_site_part(job->site_kinds);
@@ -49,8 +49,8 @@ AD_INLINE void gather_site_part(const db_kernel_job *job, const wide node[3],
     }
 }
 
-/* Interpolation is done in double: its 64 terms have both signs, and in float their rounding errors
- * would exceed those of the rest of the loop. */
+/* Interpolation works in double: its 64 terms have both signs, and their rounding errors in float would exceed
+ * those of the rest of the loop. */
 #define REAL double
 #if DB_INSTANCE_KIND > 0
 #define DIRS 1
@@ -70,8 +70,7 @@ AD_INLINE void window_row(const double *table, const double index[LANES], size_t
 }
 
 #if DB_INSTANCE_KIND > 0
-/* Weight of the node that lies `offset` after the origin; 0 where it is none of the window's
- * four. */
+/* The weight of the node `offset` after the origin; 0 unless it is one of the window's four. */
 AD_INLINE wide weight_at(const num weight[4], wide offset) {
     wide found = w_set(0);
     for (int m = 0; m < 4; m++) found = w_select(w_eq(offset, w_set(m - 1)), weight[m].v, found);
@@ -95,8 +94,7 @@ AD_INLINE void window_of(const db_kernel_job *job, const wide h[3], amplitude_wi
     w_store(w->index, window_index(job, w->node));
 }
 
-/* The cubic along each axis in turn. Its slopes follow from those of the weights by the product
- * rule. */
+/* Applies the cubic along each axis in turn. Its slopes follow from those of the weights by the product rule. */
 AD_INLINE wide window_amplitude(const db_kernel_job *job, const double *table,
                                 const amplitude_window *w, wide by_h[3]) {
     const size_t along_l = (size_t)job->margin_extent[2],

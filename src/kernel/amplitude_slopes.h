@@ -1,7 +1,7 @@
-/* Derivatives of a pixel by the structure factors: with a cotangent, what each sample adds to the sums
- * by the entries of the table; or the image along a direction in the table. A sample adds u F_latt^2
- * F_c^2 to the pixel. The nearest entry gets the derivative by its square, so that F_c = 0 is no special
- * case; those of an interpolation get theirs by F_c. */
+/* Derivatives of a pixel by the structure factors: with a cotangent, each sample's part of the sums by entries of
+ * the table; without one, the image along a direction in the table. A sample adds u F_latt^2 F_c^2 to the pixel. A
+ * nearest entry gets the derivative by its square, so that F_c = 0 is no special case; interpolated entries get it
+ * by F_c. */
 #ifndef DB_KERNEL_AMPLITUDE_SLOPES_H
 #define DB_KERNEL_AMPLITUDE_SLOPES_H
 
@@ -10,7 +10,7 @@
 #include "kernel/pixel_sums.h"
 
 #if defined(DB_INSTANCE_AMPLITUDES)
-/* Neighbouring lanes often have the same entry. */
+/* Adds to entries; neighbouring lanes often have the same entry, and are added together. */
 AD_INLINE void add_by_entry(db_amplitude_sums *to, const double entry[LANES], size_t behind,
                             fine value) {
     SHAPE_REAL lane[LANES];
@@ -23,12 +23,12 @@ AD_INLINE void add_by_entry(db_amplitude_sums *to, const double entry[LANES], si
     }
 }
 
-/* Where the cotangent is 0, the pixel may be infinite or NaN. */
+/* Selects 0 where the cotangent is 0, since the pixel may be infinite or NaN there. */
 AD_INLINE fine by_cotangent(const pixel_sums *sums, fine value) {
     return f_select(f_eq(sums->cotangent, f_set(0)), f_set(0), f_mul(sums->cotangent, value));
 }
 
-/* A sample of the entry nearest to it; listed 0: default_F is that of all. weight: u F_latt^2. */
+/* Adds a sample to its nearest entry; listed 0: default_F for all. weight: u F_latt^2. */
 AD_INLINE void add_nearest(const db_kernel_job *job, int listed, const wide node[3], fine weight,
                            const pixel_sums *sums) {
     double entry[LANES] = { 0 };
@@ -36,8 +36,8 @@ AD_INLINE void add_nearest(const db_kernel_job *job, int listed, const wide node
     add_by_entry(sums->amplitudes, entry, 0, by_cotangent(sums, weight));
 }
 
-/* A sample of an interpolated structure factor. Returns what it adds to the image along the
- * direction, in units of the weight: 2 F_c times F_c of the direction. */
+/* Adds a sample of an interpolated structure factor. Returns its part of the image along the direction, in units
+ * of the weight: 2 F_c times F_c of the direction. */
 AD_INLINE fine add_interpolated(const db_kernel_job *job, const wide h[3], fine weight,
                                 const pixel_sums *sums) {
     amplitude_window w;

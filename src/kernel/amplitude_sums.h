@@ -1,6 +1,5 @@
-/* Sums by structure factor: what the pixels of some tiles add to each entry of the table. Few of a large
- * table are met there, so that they are kept as a list, in the order in which they were first met, and
- * found by hashing. The list depends on the order of the pixels alone. */
+/* Sums by structure factor over the pixels of some tiles. Few entries of a large table occur there: the sums are a
+ * list, in the order of first occurrence, and found by hashing. The list depends on the order of the pixels only. */
 #ifndef DB_KERNEL_AMPLITUDE_SUMS_H
 #define DB_KERNEL_AMPLITUDE_SUMS_H
 

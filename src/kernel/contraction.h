@@ -1,11 +1,11 @@
-/* Where the pixels of a group go, and the derivatives of a group by a parameter: columns times the
- * coefficients of the contraction. */
+/* The places of a group's pixels, and the group's derivatives by a parameter: columns times the coefficients of
+ * the contraction. */
 #ifndef DB_KERNEL_CONTRACTION_H
 #define DB_KERNEL_CONTRACTION_H
 
 #include "kernel/pixel_sums.h"
 
-/* Where the pixels of a group are and go. */
+/* The places of a group's pixels in images. */
 typedef struct {
     int count;      /* pixels in use, the rest of the lanes is padding */
     int contiguous; /* 1: only element[0] is given, the others follow it */

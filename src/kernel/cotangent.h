@@ -24,14 +24,14 @@ AD_INLINE double sum_of_lanes(fine v) {
     return sum;
 }
 
-/* 0 where nothing has to be rendered for the sums. */
+/* 0 if the group adds nothing to the sums: all cotangents are 0. */
 static __attribute__((noinline)) int cotangent_counts(const db_kernel_job *job,
                                                       const group_target *target) {
     return !all_zero(load_cotangent(job, target));
 }
 
-/* The run's first row has sums of products in float, of so many groups as products of normal
- * equations are summed in float; they go to the sums in double. */
+/* Adds the run's sums to those in double. The run's first row holds sums of products in float, over as many groups
+ * as in normal equations. */
 static __attribute__((noinline)) void add_cotangent_run(normal_run *run) {
     for (size_t k = 0; k + 1 < run->length; k++) run->sums[k] += sum_of_lanes(run->row[k]);
     run->rows = 0;
@@ -65,7 +65,7 @@ static __attribute__((noinline)) void add_cotangent_group(const db_kernel_job *j
     if (++run->rows == NORMAL_RUN) add_cotangent_run(run);
 }
 
-/* What is left of a run. */
+/* Adds the rest of a run. */
 AD_INLINE void end_run(const db_kernel_job *job, normal_run *run) {
     if (job->cotangent)
         add_cotangent_run(run);

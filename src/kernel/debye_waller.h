@@ -30,9 +30,8 @@ DB_RARE_FN fine thermal_at(const db_kernel_job *job, fine q_x, fine q_y, fine q_
     return factor.v;
 }
 
-/* Multiplies the samples' sum by the factor, and adds what the factor's slopes contribute; the
- * slopes of the sum contain the factor's value already. u: what multiplies the sum, without the
- * factor. */
+/* Multiplies the samples' sum by the factor, and adds the factor's slopes; the slopes of the sum already include
+ * the factor's value. u: the sum's factor without it. */
 DB_RARE_FN source_sums with_thermal_slopes(const struct thermal *t, fine u, source_sums source,
                                            pixel_sums *sums) {
     const fine weight = f_mul(u, source.sum);

@@ -2,8 +2,8 @@
 #ifndef DB_KERNEL_FEW_CELLS_H
 #define DB_KERNEL_FEW_CELLS_H
 
-/* Largest number of cells along an axis: an even number. Up to here the polynomial's rounding
- * errors, which grow with N^2, do not exceed those of the quotient of sines. */
+/* The largest number of cells along an axis (even). Up to it the polynomial's rounding errors, which grow with
+ * N^2, are no larger than those of the quotient of sines. */
 #define DB_FEW_CELLS 6
 
 /* Polynomials of the three axes in one precision, as the kernels read them. */

@@ -32,8 +32,8 @@
 
 #include "kernel/job.h"
 
-/* 0 leaves out whatever plain jobs (flat detector without thickness, nearest structure factors, no
- * background, no resolution limit) do not have. */
+/* 0: without the features that plain jobs do not have (those have a flat detector without thickness, nearest
+ * structure factors, no background, no resolution limit). */
 enum { GENERAL = DB_INSTANCE_GENERAL };
 
 /* Instances with DB_INSTANCE_FLAT, on devices, leave out of general jobs curved panels, interpolation

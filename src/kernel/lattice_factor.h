@@ -15,7 +15,7 @@ typedef enum {
     KERNEL_CUT = 16   /* added to a shape: without the samples that do not count (spot_cut.h) */
 } kernel_shape;
 
-/* TOPHAT spots have a sharp edge: their loop always leaves out what lies beyond it. */
+/* The shape of a loop. TOPHAT spots have a sharp edge, so their loop always leaves out samples beyond it. */
 AD_INLINE kernel_shape shape_of(const db_kernel_job *job) {
     const kernel_shape shape = (kernel_shape)job->shape;
     if (job->few_cells && DB_INSTANCE_KIND < 2 && !DB_INSTANCE_GENERAL) return KERNEL_FEW_CELLS;

@@ -7,14 +7,14 @@
 #include "kernel/instance_types.h"
 
 typedef struct {
-    fine sum; /* squared amplitudes, to be added to those of the crystal's samples */
+    fine sum; /* squared amplitudes; add them to those of the crystal's samples */
 #if DB_INSTANCE_KIND > 0
     fine per_molecule; /* of amorphous matter */
     fine by_q[3];      /* slope of sum by q */
 #endif
 } lattice_free;
 
-/* The cubic that holds at each lane's sin(theta)/lambda, and where that lies in its interval. */
+/* The cubic at each lane's sin(theta)/lambda, and the place within its interval. */
 AD_INLINE wide cubic_at(const db_kernel_amorphous *curve, wide stol, fine cubic[4]) {
     double at[LANES], in_interval[LANES];
     SHAPE_REAL coefficient[4][LANES];

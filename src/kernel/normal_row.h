@@ -18,7 +18,7 @@ AD_INLINE pixel_weight pixel_weight_of(fine weight, int given) {
     return w;
 }
 
-/* Selection, not a factor 0: what is left out may be infinite or NaN. */
+/* Selects 0, since left-out values may be infinite or NaN. */
 AD_INLINE fine weighted(pixel_weight w, fine value) {
     return f_select(w.left_out, f_set(0), f_mul(value, w.root));
 }

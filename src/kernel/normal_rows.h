@@ -37,7 +37,7 @@ AD_INLINE fine load_group(db_pixel_type type, const void *pixels, const group_ta
     return f_load(value);
 }
 
-/* What the model is compared with. */
+/* The data that the model is compared with. */
 AD_INLINE fine load_data(const db_kernel_job *job, const group_target *target) {
     const fine data = load_group(job->data_type, job->data, target);
     if (!job->background) return data;
@@ -58,14 +58,14 @@ typedef struct {
     fine row[NORMAL_RUN * (DB_NORMAL_MOST + 1)];
 } normal_run;
 
-/* Columns of a block summed at once: as many as registers hold. */
+/* Columns of a block that are summed at once: as many as fit in registers. */
 #if AD_VEC_REGISTERS == 32
 enum { NORMAL_COLUMNS = DB_NORMAL_BLOCK };
 #else
 enum { NORMAL_COLUMNS = DB_NORMAL_BLOCK / 2 };
 #endif
 
-/* Sums over lanes of count vectors, at the front of the same array. */
+/* Sums `count` vectors over their lanes; the sums go to the front of the same array. */
 AD_INLINE void fold_lanes(fine *v, int count) {
 #define NORMAL_FOLD(s)                                                                             \
     count /= 2;                                                                                    \
@@ -84,7 +84,7 @@ AD_INLINE void fold_lanes(fine *v, int count) {
 #undef NORMAL_FOLD
 }
 
-/* What is wanted of a block: on the diagonal its lower triangle. */
+/* The part of a block that is wanted: on the diagonal the lower triangle. */
 typedef enum { WHOLE_BLOCK, LOWER_TRIANGLE } block_part;
 
 /* Products of `rows` vectors from a with NORMAL_COLUMNS from b. first: number of the first of b's
@@ -137,7 +137,7 @@ static __attribute__((noinline)) void add_run(normal_run *run) {
     run->rows = 0;
 }
 
-/* 0 where nothing has to be rendered: all weights are 0. */
+/* 0 if all weights of the group are 0, so that it need not be rendered. */
 static __attribute__((noinline)) int group_counts(const db_kernel_job *job,
                                                   const group_target *target) {
     uint32_t bits[LANES], any = 0;

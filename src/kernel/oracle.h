@@ -7,13 +7,13 @@
 #include "kernel/job.h"
 #include "model/model.h"
 
-/* What it renders; all borrowed. */
+/* The oracle's input; all borrowed. */
 typedef struct db_oracle {
     const db_experiment *experiment;
     const db_dual_interface *interface;
-    const db_parameter_slots *slots; /* those that the interface was made with */
+    const db_parameter_slots *slots; /* the slots with which the interface was made */
     const db_kernel_amorphous *curve;
-    /* in closed form, else NULL: the job's spots, and what they are */
+    /* in closed form, else NULL: the job's spots, and their names */
     const db_kernel_spots *spots;
     const db_spot_entry *entry;
 } db_oracle;
@@ -22,7 +22,7 @@ typedef struct db_oracle {
 void db_oracle_render(const db_oracle *oracle, const db_region *regions, size_t region_count,
                       double *image, double *const *derivative);
 
-/* The same for one region of spots in closed form; 0 without memory. */
+/* As db_oracle_render, for one region of spots in closed form; 0 without memory. */
 int db_oracle_render_spots(const db_oracle *oracle, const db_region *regions, size_t index,
                            double *image, double *const *derivative);
 

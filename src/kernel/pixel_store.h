@@ -1,12 +1,12 @@
-/* How the pixels of a group are stored, and whether they are wanted. */
+/* Stores the pixels of a group, if they are wanted. */
 #ifndef DB_KERNEL_PIXEL_STORE_H
 #define DB_KERNEL_PIXEL_STORE_H
 
 #include "kernel/cotangent.h"
 #include "kernel/normal_rows.h"
 
-/* How the pixels of a group are stored: one at a time, as a vector of floats, or as such a vector
- * by a streaming store, which bypasses the caches. */
+/* Ways to store a group's pixels: one at a time; as a vector of floats; as such a vector with a streaming store,
+ * which bypasses the caches. */
 typedef enum { STORE_PIXELS, STORE_FLOATS, STORE_STREAM } store_kind;
 
 AD_INLINE store_kind store_kind_of(const db_kernel_job *job, const group_target *target) {

@@ -1,12 +1,12 @@
-/* What is summed for each pixel of a group: intensity and, in gradient instances, columns. */
+/* The sums of each pixel of a group: intensity and, in gradient instances, columns. */
 #ifndef DB_KERNEL_PIXEL_SUMS_H
 #define DB_KERNEL_PIXEL_SUMS_H
 
 #include "kernel/instance_types.h"
 
-/* Loose columns, from DB_COLUMN_AMPLITUDE on, are as many as the job has parameters of their kinds.
- * An index that is known only at run time keeps an array out of registers. On devices that matters:
- * there the loose columns are an array of their own. */
+/* There are as many loose columns, from DB_COLUMN_AMPLITUDE on, as the job has parameters of their kinds. An index
+ * that is known at run time only keeps an array out of registers. This matters on devices, where loose columns are
+ * therefore a separate array. */
 typedef struct {
     fine intensity;
 #if defined(DB_INSTANCE_AMPLITUDES)

@@ -44,8 +44,7 @@ static int deep_inside(const db_structure_factors *f, const num h[3]) {
     return 1;
 }
 
-/* F_latt^2. The radius of Gaussian and flat spots is that of a sphere in reciprocal space, times
- * the number of cells. */
+/* F_latt^2. Gaussian and flat spots have the radius of a sphere in reciprocal space, times the number of cells. */
 static double spot_square(const db_kernel_job *job, const num offset[3]) {
     const db_crystal *c = &job->reference->experiment->crystal;
     const double volume = job->cells[0] * job->cells[1] * job->cells[2];
@@ -59,7 +58,7 @@ static double spot_square(const db_kernel_job *job, const num offset[3]) {
     return volume * volume * (c->shape == DB_SHAPE_GAUSS ? gauss_spot(g) : tophat_spot(g)).v;
 }
 
-/* F_c^2 F_latt^2; 0 stands for a sample that is skipped. */
+/* F_c^2 F_latt^2; 0: the sample is skipped. */
 static double sample(const db_kernel_job *job, const double lattice[9], vec3 q) {
     const db_structure_factors *f = &job->reference->experiment->structure_factors;
     const vec3 hkl = m3_apply(m3_passive(lattice), q);

@@ -7,18 +7,17 @@
 
 #include <dualbragg/experiment.h>
 
-/* What the order needs beside the job. Where the detector is: as in db_reference_mode. */
+/* The data that this order needs beside the job. The detector is placed as in db_reference_mode. */
 typedef struct db_kernel_reference {
     const db_experiment *experiment;
     double reciprocal[9]; /* rows a*, b*, c* (1/angstrom) at phi = 0, for GAUSS and TOPHAT */
     double background;    /* photons/sr that every pixel's sum starts with */
     double steps;         /* sources x phi steps x domains x sub-pixels */
     double fluence;       /* r_e^2 x fluence x scale */
-    const int *phi_step;  /* [phi_steps]: the step whose cell vectors each step sees */
+    const int *phi_step;  /* [phi_steps]: the step whose cell vectors each step uses */
 } db_kernel_reference;
 
-/* A db_kernel_function for images; job->reference must be set. Double precision whatever the
- * plan's. */
+/* A db_kernel_function for images; job->reference must be set. Always in double precision. */
 void db_kernel_reference_order(const db_kernel_job *job, const db_tile *tile, size_t tiles,
                                double *sums, void *room);
 

@@ -88,8 +88,8 @@ AD_INLINE void render_long_rows(kernel_shape shape, const db_kernel_job *job,
         }
 }
 
-/* The next LANES pixels of rows [.., row_end) of a region, row after row; padding goes on behind
- * them. 0: there are none. */
+/* The next LANES pixels of rows [.., row_end) of a region, row after row; the last group is padded. 0: no pixels
+ * are left. */
 AD_INLINE int next_pixels(const db_region *region, int row_end, int *row, int *column,
                           double fast[LANES], double slow[LANES], group_target *target) {
     const long left = (long)(row_end - *row) * region->fast_count - *column;
@@ -130,11 +130,11 @@ AD_INLINE int rows_fill_lanes(const db_region *region) {
     return region->fast_count % LANES == 0 || region->fast_count > 8 * LANES;
 }
 
-/* Sources, sub-pixels and samples: images of plain jobs with one of each have no loops. */
+/* The numbers of sources, sub-pixels and samples. ONE_EACH: images of plain jobs with one of each, without loops. */
 typedef enum { ANY_NUMBER, ONE_EACH } loop_lengths;
 
 #if !DB_INSTANCE_GENERAL
-/* Plain jobs: what a row's pixels have in common is computed beforehand (kernel/row.h). */
+/* For plain jobs: computes what a row's pixels share beforehand (kernel/row.h). */
 AD_INLINE void render_long_rows_by_terms(kernel_shape shape, thermal_mode thermal,
                                          loop_lengths loops, const db_kernel_job *job,
                                          const db_region *region, int row_begin, int row_end,
@@ -224,10 +224,9 @@ AD_INLINE void render_shape(const db_kernel_job *job, const db_region *region, i
     render_rows_of(shape_of(job), job, region, row_begin, row_end, room, run);
 }
 #else
-/* Images of plain jobs: one specialization per shape, so that the choice costs nothing inside the
- * loop, and one more for stills whose rows fill lanes, without loops over sources and samples. Each
- * is a function of its own, or the compiler would merge them again. TOPHAT spots always end at their
- * edge. */
+/* Images of plain jobs: one specialization per shape, so that the loop does not choose, and one more for stills
+ * whose rows fill lanes, without loops over sources and samples. They are separate functions, since the compiler
+ * would merge them otherwise. TOPHAT spots always end at their edge. */
 AD_INLINE void render_still_rows(kernel_shape shape, const db_kernel_job *job,
                                  const db_region *region, int row_begin, int row_end, void *room,
                                  normal_run *run) {

@@ -1,6 +1,5 @@
-/* What the pixels of one row of a flat panel have in common, for plain jobs: the position is linear
- * along the row, and with it everything that is bilinear in it, so that a Miller index costs two
- * multiplications and additions. */
+/* Terms that the pixels of one row of a flat panel share, for plain jobs. The position is linear along the row,
+ * and so is everything bilinear in it: a Miller index costs two multiplications and additions. */
 #ifndef DB_KERNEL_ROW_H
 #define DB_KERNEL_ROW_H
 
@@ -69,7 +68,7 @@ AD_INLINE wide row_linear(const panel_term *term, int axis, wide slow) {
     return w_fma(slow, w_set(term->along_slow[axis]), w_set(term->corner[axis]));
 }
 
-/* The same for one row: one lane of it. */
+/* As row_linear, for one row: one lane of it. */
 AD_INLINE double one_row_linear(const panel_term *term, int axis, double slow) {
 #if LANES == 1
     return row_linear(term, axis, slow);
@@ -88,7 +87,7 @@ AD_INLINE double row_dot(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The term of a source and a sample: what stays the same from row to row. */
+/* The part of a term, for a source and a sample, that all rows share. */
 AD_INLINE void fill_panel_term(const db_kernel_job *job, const db_kernel_panel *panel,
                                size_t source_number, size_t sample, panel_term *whole,
                                row_term *term) {
@@ -104,13 +103,12 @@ AD_INLINE void fill_panel_term(const db_kernel_job *job, const db_kernel_panel *
     }
 }
 
-/* What changes from row to row in a term: for a sub-pixel row at `slow` (m from the panel's
- * corner). */
+/* The part of a term that depends on the row: a sub-pixel row at `slow` (m from the panel's corner). */
 AD_INLINE void place_term(const panel_term *whole, double slow, row_term *term) {
     for (int i = 0; i < 3; i++) term->linear[i][0] = one_row_linear(whole, i, slow);
 }
 
-/* The row itself, and what one source makes of it. */
+/* The values of a row, for all sources. */
 AD_INLINE void place_row(const db_kernel_panel *panel, double slow, row_terms *row) {
     const wide_vec3 start = row_start(panel, w_set(slow));
     wide power[3];
@@ -135,7 +133,7 @@ AD_INLINE void fill_row_source(const db_kernel_job *job, const db_kernel_panel *
 }
 
 #if LANES > 1
-/* The terms of a tile, whose rows are rendered one after the other. */
+/* The terms of a tile; its rows are rendered one after another. */
 typedef struct {
     panel_term *panel;               /* [source][sample] */
     row_terms row[DB_MOST_SUB_ROWS]; /* one for each row of sub-pixels */

@@ -14,8 +14,8 @@ typedef struct {
     int used; /* 0: not worth looking at */
     const row_terms *row;
     size_t first_term; /* of the source */
-    /* where they are along the row, 1/distance, and by how much an index between them may leave the
-     * straight line from one to the other */
+    /* their places along the row and 1/distance; the largest deviation of an index between them from the straight
+     * line */
     SHAPE_REAL fast[2], inverse_distance[2], excess;
 } group_ends;
 
@@ -43,9 +43,8 @@ AD_INLINE group_ends ends_of_group(kernel_shape shape, const db_kernel_job *job,
     return e;
 }
 
-/* Which of the samples from number s on, one in each lane, may count somewhere in the group: an
- * index is at least as far from its node as in the middle of the group, less half the distance
- * between the ends. */
+/* A bit for each of the samples from number s on, one per lane, that may count somewhere in the group. An index is
+ * at least as far from its node as in the middle of the group, less half the distance between the ends. */
 AD_INLINE unsigned samples_in_reach(kernel_shape shape, const db_kernel_job *job,
                                     const group_ends *e, size_t s) {
     const size_t n = e->first_term + s;

@@ -1,5 +1,5 @@
-/* Memory for what the pixels of a row have in common (kernel/row.h): up to a megabyte, too much for
- * the stack of a thread, so that the plan owns it, one piece for each thread. */
+/* Memory for the terms that a row's pixels share (kernel/row.h): up to a megabyte, too much for a thread's stack.
+ * The plan owns it, one piece per thread. */
 #ifndef DB_KERNEL_ROW_ROOM_H
 #define DB_KERNEL_ROW_ROOM_H
 
@@ -19,7 +19,7 @@ typedef struct DB_ROW_TERM_ALIGNMENT {
     double linear[3][2], constant[3];
 } row_term;
 
-/* What all rows of a panel have in common: kappa a.x at its corner, and its slope along slow. */
+/* Shared by all rows of a panel: kappa a.x at its corner, and its slope along slow. */
 typedef struct {
     double corner[3], along_slow[3];
 } panel_term;

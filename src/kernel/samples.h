@@ -1,6 +1,6 @@
-/* All phi steps and mosaic domains of the crystal for one scattering vector. A sample adds u F_c^2
- * F_latt^2(h), where h = lattice . rotation . q is bilinear, so that its slopes are its
- * coefficients; F_c^2 and F_latt^2 bring their own slopes. */
+/* Sums over all phi steps and mosaic domains of the crystal for one scattering vector. A sample adds u F_c^2
+ * F_latt^2(h); h = lattice . rotation . q is bilinear, so its slopes are its coefficients; F_c^2 and F_latt^2 have
+ * slopes of their own. */
 #ifndef DB_KERNEL_SAMPLES_H
 #define DB_KERNEL_SAMPLES_H
 
@@ -9,13 +9,13 @@
 #include "kernel/pixel_sums.h"
 #include "kernel/row_reach.h"
 
-/* Where Miller indices come from: a scattering vector, or a place along a row, which is the same
- * for all lanes or not. */
+/* How Miller indices are computed: from a scattering vector; from a place along one row for all lanes; or along
+ * several rows. */
 typedef enum { BY_VECTOR, ALONG_ROW, ACROSS_ROWS } index_mode;
 
 typedef struct {
     wide_vec3 q;
-    const row_term *term;         /* those of the source's samples */
+    const row_term *term;         /* of the source's samples */
     const panel_term *panel_term; /* likewise */
     wide fast, slow, inverse_distance;
     size_t source;   /* its number */
@@ -24,8 +24,7 @@ typedef struct {
                         added to */
 } index_view;
 
-/* What is the same for all pixels of a loop: values of the job, or constants, for which the
- * compiler makes a loop of its own. */
+/* Values that all pixels of a loop share: the job's, or constants, for which the compiler makes a separate loop. */
 typedef struct {
     kernel_shape shape;
     index_mode index;
@@ -99,8 +98,8 @@ AD_INLINE void add_sample_slopes(loop_mode mode, const db_kernel_job *job, size_
 #endif
 
 #if DB_INSTANCE_KIND > 0
-/* By parameters that move f' and f'' of the source: sum over kinds of the slope by each times what the
- * parameter does to it. */
+/* Adds slopes by parameters that move f' and f'' of the source: the sum, over kinds, of the slope by each times
+ * its own slope by the parameter. */
 AD_INLINE void add_curve_slopes(const db_kernel_job *job, size_t source, fine by_intensity,
                                 const fine by_curve[DB_MOST_SITE_CURVES], pixel_sums *sums) {
     const size_t curves = 2 * (size_t)job->site_kinds;
@@ -144,8 +143,8 @@ AD_INLINE void miller_indices(loop_mode mode, size_t sample, const index_view *v
     h[2] = hkl.z.v;
 }
 
-/* Long sums of floats lose digits. Sums are therefore taken in two stages: of blocks of so many
- * terms, then of the blocks. */
+/* Long sums of floats lose digits. So sums are made in two stages: of blocks of this many terms, then of the
+ * blocks. */
 enum { DB_PARTIAL_SUM = 16 };
 
 /* 1: a sample's place is computed while the sample before it is summed, so that their chains of
@@ -153,14 +152,14 @@ enum { DB_PARTIAL_SUM = 16 };
  * have other threads to turn to, and fewer registers. */
 #define DB_SAMPLES_AHEAD (LANES > 1 && DB_INSTANCE_KIND > 0 && !DB_INSTANCE_GENERAL)
 
-/* On devices: several samples of an image a turn, which share the loop's own instructions. */
+/* On devices: handles several samples of an image per turn, which share the loop's instructions. */
 #if defined(AD_DEVICE_LANGUAGE) && DB_INSTANCE_KIND == 0 && !DB_INSTANCE_GENERAL
 #define DB_SAMPLES_UNROLLED _Pragma("unroll 4")
 #else
 #define DB_SAMPLES_UNROLLED
 #endif
 
-/* Where a sample is in reciprocal space. */
+/* A sample's place in reciprocal space. */
 typedef struct {
     wide h[3], node[3]; /* node: if its structure factor is looked up */
     fine offset[3];     /* from the nearest node */
@@ -182,7 +181,7 @@ AD_INLINE sample_place place_sample(loop_mode mode, int look_up, const index_vie
     return m;
 }
 
-/* u: what multiplies F_c^2 F_latt^2; q: the scattering vector, for slopes. */
+/* u: the factor of F_c^2 F_latt^2; q: the scattering vector, for slopes. */
 AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, const index_view *view,
                                   const fine q[3], fine u, pixel_sums *sums) {
     const int interpolate = INTERPOLATED(job), cut = mode.shape >= KERNEL_CUT;
@@ -203,7 +202,7 @@ AD_INLINE source_sums add_samples(loop_mode mode, const db_kernel_job *job, cons
 #if DB_INSTANCE_KIND > 0
     for (int c = 0; c < 3; c++) source.by_q[c] = f_set(0);
 #if LANES > 1
-    fine lattice_columns[DB_LATTICE_COLUMNS]; /* what is in memory is added to at the end */
+    fine lattice_columns[DB_LATTICE_COLUMNS]; /* added to the columns in memory at the end */
     for (int c = 0; c < DB_LATTICE_COLUMNS; c++) lattice_columns[c] = f_set(0);
 #else
     fine *const lattice_columns = &sums->column[DB_COLUMN_LATTICE];

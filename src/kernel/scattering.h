@@ -28,8 +28,8 @@ typedef struct {
 AD_INLINE curved_place curved_position(num radius, num beam_fast, num beam_slow, vec3 beam,
                                        vec3 fast_axis, vec3 slow_axis, lane fast, lane slow) {
     const num y1 = n_shift(n_neg(beam_fast), fast), y2 = n_shift(n_neg(beam_slow), slow);
-    /* angle = pi sqrt t; sine and cosine are smooth functions of t, taken from those of its half
-     * and quarter, whose series hold that far */
+    /* angle = pi sqrt t; sine and cosine are smooth functions of t, computed from those of half and a quarter of
+     * the angle, whose series are valid that far */
     const num t =
         n_div(n_add(n_sqr(y1), n_sqr(y2)),
               n_scale(n_sqr(radius), l_set((REAL)9.869604401089358618834490999876151135)));
@@ -69,7 +69,7 @@ AD_INLINE lane row_index(const lane linear[2], lane constant, lane f, lane inver
 /* The node nearest to a Miller index; a half rounds down: ceil(h - 1/2). */
 AD_INLINE lane nearest_node(lane h) {
     const lane node = l_rint(h);
-    /* rint takes halves to even: those that went up come back by one */
+    /* rint rounds halves to even; this moves those that were rounded up down by one */
     return l_sub(node,
                  l_select(l_eq(l_sub(h, node), l_set((REAL)-0.5)), l_set((REAL)1), l_set((REAL)0)));
 }

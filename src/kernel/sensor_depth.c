@@ -14,7 +14,7 @@ double db_sensor_depth(const db_detector *detector, double obliquity) {
     const double thickness = 1e-6 * detector->sensor_thickness;
     const num cosine = n_constant(obliquity),
               attenuation = n_constant(1e6 / detector->attenuation_depth);
-    /* layers at their mean depths have the same mean depth as a single layer */
+    /* layers at their mean depths have together the mean depth of a single layer */
     if (!detector->layers_at_front)
         return 1e3 * absorption_depth(cosine, n_constant(thickness), attenuation, 0).v;
     const num step = n_constant(thickness / detector->sensor_layers);

@@ -9,7 +9,7 @@
 #include "kernel/samples.h"
 
 #if DB_INSTANCE_KIND > 0
-/* Where a layer of the sensor lies behind a flat panel's front, and what that depends on. */
+/* The depth of a sensor layer behind a flat panel's front, with its slopes. */
 typedef struct {
     fine depth; /* m along the normal */
     /* its slopes by layer step, by attenuation, and by the obliquity at the layer's middle, which
@@ -20,10 +20,10 @@ typedef struct {
 } layer_place;
 #endif
 
-/* In jobs that are not general: flat panel, one layer, nothing but d and omega. */
+/* For plain jobs: flat panel, one layer, only d and omega. */
 typedef struct {
     wide_vec3 wide_d;    /* unit vector from the sample; not for images along rows */
-    fine d[3];           /* the same; not for images along rows */
+    fine d[3];           /* narrowed; not for images along rows */
     fine inverse;        /* 1/distance (1/m) */
     DISTANCE(num) omega; /* solid angle (sr), with its slope by 1/distance */
     fine capture;        /* part of the photons absorbed in this layer */
@@ -116,7 +116,7 @@ AD_INLINE wide_vec3 curved_site(const db_kernel_job *job, const db_kernel_panel 
     return w3_passive(p.x.x.v, p.x.y.v, p.x.z.v);
 }
 
-/* In double: what a thin layer absorbs is the difference of two nearly equal numbers. */
+/* Works in double: a thin layer's absorption is the difference of two nearly equal numbers. */
 AD_INLINE void capture_site(const db_kernel_job *job, const db_kernel_panel *panel, int layer,
                             site *s) {
     const wide obliquity = CURVED(job) ? w_set(1) : w3_dot(s->wide_d, wide_vector(panel->normal)).v;
@@ -129,7 +129,7 @@ AD_INLINE void capture_site(const db_kernel_job *job, const db_kernel_panel *pan
 #endif
 }
 
-/* In place: a site is large. */
+/* Fills a site in place, since it is large. */
 AD_INLINE void find_site(const db_kernel_job *job, const db_kernel_panel *panel, int layer,
                          wide fast, wide slow, site *s) {
     const int curved = CURVED(job);
@@ -158,7 +158,7 @@ AD_INLINE site site_of(const db_kernel_job *job, const db_kernel_panel *panel, i
     return s;
 }
 
-/* What row terms know of the rows of a group's pixels. */
+/* Values of row terms for the rows of a group's pixels. */
 typedef struct {
     wide square[3];
     wide_vec3 start;
@@ -209,8 +209,8 @@ AD_INLINE void add_to(pixel_sums *sums, int column, fine value) {
     sums->column[column] = f_add(sums->column[column], value);
 }
 
-/* Columns of what a layer's mean depth depends on beside the layer step: attenuation, and obliquity
- * by the point in the layer's middle. by_depth: slope of the pixel by the depth. */
+/* Adds the columns of a layer's mean depth, except the layer step: attenuation, and obliquity by the point in the
+ * layer's middle. by_depth: the pixel's slope by the depth. */
 AD_INLINE void add_depth_slopes(const db_kernel_panel *panel, const site *s, fine by_depth,
                                 pixel_sums *sums) {
     const layer_place *const layer = &s->layer;

@@ -5,9 +5,9 @@
 
 #include "kernel/pixel_store.h"
 
-/* A group is a block of pixels, since fewer blocks than runs along rows meet a spot. A tile is worked
- * on in bands: so many rows of groups together that a spot's numbers are read once for many groups,
- * whose directions stay in the level-1 cache. With slopes they would not. */
+/* A group is a block of pixels, since a spot meets fewer blocks than runs along rows. A tile is handled in bands
+ * of rows of groups: a spot's numbers are read once for many groups, whose directions stay in the level-1 cache.
+ * (With slopes they would not.) */
 enum {
     GROUP_FAST = LANES < 4 ? LANES : 4, /* pixels of a group along a row */
     GROUP_SLOW = LANES / GROUP_FAST,
@@ -26,12 +26,12 @@ _Static_assert(SPOT_BAND <= 64, "a bit for each group");
 typedef struct {
     size_t region;             /* of the list of spots */
     int fast, slow;            /* number of its first pixel */
-    int top;                   /* the same from the region's corner */
+    int top;                   /* its row from the region's corner */
     int width, height;         /* of the region, from there on */
     int rows, groups;          /* rows of groups, and groups of a row */
     int summed;                /* 1: spot by spot, see kernel/spot_products.h */
     unsigned long wanted;      /* bit row * SPOT_GROUPS + group: spots or background reach it */
-    uint8_t number[SPOT_BAND]; /* of each of these groups among those that are summed together */
+    uint8_t number[SPOT_BAND]; /* of each of these groups, among those summed together */
 } spot_band;
 
 AD_INLINE int band_wants(const spot_band *band, int place) { return band->wanted >> place & 1; }
@@ -51,13 +51,13 @@ AD_INLINE unsigned long spot_reach(db_spot_part part, const spot_band *band) {
     return all;
 }
 
-/* All pixels of the group are in the region. */
+/* 1 if all pixels of the group are in the region. */
 AD_INLINE int is_whole(const spot_band *band, int g) {
     return g % SPOT_GROUPS * GROUP_FAST + GROUP_FAST <= band->width &&
            g / SPOT_GROUPS * GROUP_SLOW + GROUP_SLOW <= band->height;
 }
 
-/* Whether lane i of the group is a pixel of the region. */
+/* 1 if lane i of the group is a pixel of the region. */
 AD_INLINE int is_pixel(const spot_band *band, int g, int i) {
     return g % SPOT_GROUPS * GROUP_FAST + i % GROUP_FAST < band->width &&
            g / SPOT_GROUPS * GROUP_SLOW + i / GROUP_FAST < band->height;
@@ -73,7 +73,7 @@ AD_INLINE void group_pixels(const spot_band *band, int g, int fast[LANES], int s
     }
 }
 
-/* The same for find_site. */
+/* The group's pixels as find_site takes them. */
 AD_INLINE void group_places(const spot_band *band, int g, wide *fast, wide *slow) {
     const int left = g % SPOT_GROUPS * GROUP_FAST, top = g / SPOT_GROUPS * GROUP_SLOW;
     double f[LANES], s[LANES];

@@ -1,5 +1,5 @@
-/* What spots in closed form are looked for by: bounds of what they are, the lattice, sources and panels. The
- * engine (engine/spot_search.c) and devices (cuda/spot_search.cu) go through the lattice and keep the lists. */
+/* The input of a search for spots in closed form: bounds, lattice, sources and panels. The engine
+ * (engine/spot_search.c) and devices (cuda/spot_search.cu) go through the lattice and keep the lists. */
 #ifndef DB_KERNEL_SPOT_FIND_H
 #define DB_KERNEL_SPOT_FIND_H
 
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* What bounds the spots of an experiment. */
+/* Bounds of the spots of an experiment. */
 typedef struct db_spot_bounds {
     double photons;  /* of a pixel, at most, per unit of a spot's amplitude */
     double per_spot; /* photons of a pixel that each spot may lack, to the power (1 - share); 0 */
@@ -18,18 +18,19 @@ typedef struct db_spot_bounds {
     /* variance of directions along any line, at most: constant + growing |r|^2; along r: constant +
      * lengthening |r|^2 */
     double constant, growing, lengthening;
-    double place;   /* the same of what spreads places on the panels */
+    double place;   /* the largest variance by the spread of places on the panels */
     double longest; /* no node that counts has a longer r (1/angstrom) */
-    double turn;    /* nodes count also if a turn by so much more brings them there (radian) */
+    /* a node also counts if a further turn of up to this (radian) brings it there */
+    double turn;
 } db_spot_bounds;
 
-/* Of a spot's peak, always left out: far below what rounding does. */
+/* Part of a spot's peak that is always left out: far below rounding. */
 #define DB_SPOT_ALWAYS 1e-24
 
-/* Of z^2, from which on a spot of that amplitude does not count; <= 0: it does not anywhere. Let
- * every spot lack exp(-z^2/2) A G where A G exp(-(1 - share) z^2/2) <= t, A being its amplitude
- * and G the pixel's factor. Together the spots of a pixel then lack at most t times the sum of
- * exp(-share z^2/2) over all nodes: t is the tolerance over a bound of that sum. */
+/* The z^2 beyond which a spot of this amplitude does not count; <= 0: it never counts. Each spot may lack
+ * exp(-z^2/2) A G where A G exp(-(1 - share) z^2/2) <= t, with its amplitude A and the pixel's factor G. Together
+ * the spots of a pixel then lack at most t times the sum of exp(-share z^2/2) over all nodes; t is the tolerance
+ * divided by a bound of that sum. */
 AD_PORTABLE_FN double db_spot_cut(const db_spot_bounds *b, double amplitude) {
     const double largest = 2 * log(1 / DB_SPOT_ALWAYS);
     if (!(b->per_spot > 0)) return largest;
@@ -57,7 +58,7 @@ typedef struct db_spot_group {
     double out, in;           /* radii about the spheres' middles */
 } db_spot_group;
 
-/* What a search goes by, beside sources and panels. */
+/* The input of a search beside sources and panels. */
 typedef struct db_spot_search {
     db_spot_bounds bounds;
     double start[9], middle[9]; /* rows a*, b*, c* in the laboratory, there in the range */
@@ -67,7 +68,8 @@ typedef struct db_spot_search {
     int turns;  /* 1: the crystal turns */
     int slopes; /* 1: derivatives are wanted */
     int listed; /* 1: amplitudes of nodes that are not listed, and their slopes, are 0 */
-    int wanted; /* so many structure factors are parameters: spots of amplitude 0 count, too */
+    /* number of structure factors that are parameters: their spots count even with amplitude 0 */
+    int wanted;
     int wanted_hkl[DB_MAX_AMPLITUDE_SLOPES][3];
 } db_spot_search;
 

@@ -20,7 +20,7 @@
 
 _Static_assert(DB_SPOT_NODES % LANES == 0, "whole vectors");
 
-/* Those of a list, in lanes; the last one fills up. */
+/* The listed numbers in lanes; the last vector repeats the last one. */
 AD_INLINE lane gathered(const double *from, const int *number, int count) {
     double value[LANES];
     for (int j = 0; j < LANES; j++) value[j] = from[number[j < count ? j : count - 1]];
@@ -59,12 +59,12 @@ static int find_near_sphere(const db_spot_find *find, db_spot_nodes *n, int near
     return count;
 }
 
-/* And there is a tile near. */
+/* Lists the nodes whose spots can reach the panel and have a tile nearby. */
 static int find_near_panel(const db_spot_find *find, const db_spot_window *window,
                            const db_spot_nodes *n, const int *from, int count, int *near) {
     int kept = 0;
     for (int i = 0; i < count; i += LANES) {
-        /* beyond the last one they are those of others */
+        /* lanes beyond the last node have other values */
         const vec3 u =
             v3_passive(l_load(n->ray[0] + i), l_load(n->ray[1] + i), l_load(n->ray[2] + i));
         const near_panel found = near_panel_of(window, find->experiment->detector.sensor_thickness,
@@ -85,7 +85,7 @@ static int find_near_panel(const db_spot_find *find, const db_spot_window *windo
     return kept;
 }
 
-/* Of one panel and one source. */
+/* The interface of one panel and one source, in lanes. */
 static interface_values interface_of(const db_spot_find *find, const db_spot_window *window,
                                      panel_interface *panel, source_interface *source) {
     interface_values z = { .panel = panel, .source = source };

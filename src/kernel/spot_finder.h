@@ -1,5 +1,5 @@
-/* From nodes near the Ewald sphere to spots and their boxes, in vectors of nodes. One instance
- * per instruction set. */
+/* Computes spots and their boxes from nodes near the Ewald sphere, in vectors of nodes. One instance per
+ * instruction set. */
 #ifndef DB_KERNEL_SPOT_FINDER_H
 #define DB_KERNEL_SPOT_FINDER_H
 
@@ -17,8 +17,8 @@ typedef struct db_spot_nodes {
     double at[DB_SPOT_NODES], from[DB_SPOT_NODES], to[DB_SPOT_NODES]; /* as in db_spot_passage */
     double cosine[DB_SPOT_NODES], sine[DB_SPOT_NODES];                /* of at */
     unsigned char moves[DB_SPOT_NODES];
-    /* of those near the sphere, in the order of their list: unit vector along s0 + r, and how far from it
-     * spots can be */
+    /* of the listed nodes near the sphere, in that order: the unit vector along s0 + r, and the largest distance
+     * of their spots from it */
     double ray[3][DB_SPOT_NODES], across[DB_SPOT_NODES];
 } db_spot_nodes;
 
@@ -30,23 +30,23 @@ typedef struct db_spot_found {
 typedef struct db_placed_spots {
     int count;
     double hkl[3][DB_SPOT_NODES], square[DB_SPOT_NODES]; /* of the structure factor */
-    /* how bright: photons less what depends on the pixel, and the logarithm of what is left of it
-     * at the brightest direction */
+    /* brightness: photons without the pixel's factors, and the exponent at the brightest direction */
     double bright[DB_SPOT_NODES], exponent[DB_SPOT_NODES];
     double pixel[2][DB_SPOT_NODES], obliquity[DB_SPOT_NODES]; /* <= 0 behind the panel */
-    double covariance[3][DB_SPOT_NODES]; /* pixels^2, the pixel's own as far as the spot has it */
+    /* pixels^2; includes the pixel's own variance if the spot does */
+    double covariance[3][DB_SPOT_NODES];
     double distance[DB_SPOT_NODES], width[DB_SPOT_NODES]; /* see spot_values */
     double rho[DB_SPOT_NODES], arm[DB_SPOT_NODES];        /* |r| wavelength; see spot_arm */
 } db_placed_spots;
 
 typedef struct db_spot_finder {
-    /* Numbers of those nodes whose spots can reach the sphere; returns how many. */
+    /* Lists the numbers of the nodes whose spots can reach the sphere; returns how many. */
     int (*near_sphere)(const db_spot_find *find, db_spot_nodes *nodes, int near[DB_SPOT_NODES]);
-    /* Numbers of those, from the list of them, whose spots can reach a panel. */
+    /* Lists those of the numbers in `from` whose spots can reach a panel. */
     int (*near_panel)(const db_spot_find *find, const db_spot_window *window,
                       const db_spot_nodes *nodes, const int *from, int count, int *near);
-    /* Spots of nodes, all of which move or none does: for each node those of all classes of blocks.
-     * Returns how many; < 0: -1 - number of a node whose covariance is none. */
+    /* Makes the spots of nodes, all of which move or none does: for each node those of all classes of blocks.
+     * Returns how many; < 0: -1 - number of a node whose spread is no covariance. */
     int (*spots)(const db_spot_find *find, const db_spot_window *window, const db_spot_nodes *nodes,
                  const int *from, int count, db_spot_found *found, db_kernel_spot *spot);
     /* Where spots are, of hkl and square. tail: the class of blocks. */

@@ -3,12 +3,12 @@
 #ifndef DB_KERNEL_SPOT_MADE_H
 #define DB_KERNEL_SPOT_MADE_H
 
-/* What is kept of a vector of spots. */
+/* The stored values of a vector of spots. */
 enum { OFFSET = 0, WHITE = 3, AMPLITUDE = 12, FROM = 13, TO = 14, VALUES = 15 };
 typedef struct {
     double value[VALUES][LANES], cut[LANES], from[2][LANES], to[2][LANES], brightest[3][LANES];
-    unsigned reached; /* a bit for each lane whose spot counts anywhere */
-    unsigned wrong;   /* and for each whose spreads are no covariance */
+    unsigned reached; /* a bit for each lane with a spot that counts anywhere */
+    unsigned wrong;   /* a bit for each lane whose spread is no covariance */
 } spot_vector;
 
 AD_INLINE void store_spots(const spot_values *s, spot_vector *v) {
@@ -24,7 +24,7 @@ AD_INLINE void store_spots(const spot_values *s, spot_vector *v) {
     l_store(v->value[TO], s->to.v);
 }
 
-/* Where spots end, and which of them count anywhere. */
+/* Computes the cuts of spots, and finds those that count anywhere. */
 AD_INLINE void cut_spots(const db_spot_search *search, int moves, spot_vector *v) {
     v->reached = v->wrong = 0;
     for (int j = 0; j < LANES; j++) {
@@ -95,10 +95,10 @@ AD_FN void find_inside(const db_kernel_panel *panel, const spot_vector *v, int j
     }
 }
 
-/* What the pixel loop reads of a lane's spot; 0: it reaches no pixel of the panel. */
+/* Fills a lane's spot for the pixel loop; 0: it reaches no pixel of the panel. */
 AD_INLINE int spot_of_lane(const db_spot_search *search, const db_spot_window *window,
                            const spot_vector *v, int j, int moves, db_kernel_spot *s) {
-    const double all = 40; /* a spot that stays where it is has all of the range */
+    const double all = 40; /* the range of a spot that does not move (standard deviations) */
     if (!(v->reached >> j & 1) ||
         !to_pixels(v->from[0][j], v->to[0][j], window->pixels[0], s->fast) ||
         !to_pixels(v->from[1][j], v->to[1][j], window->pixels[1], s->slow))

@@ -1,11 +1,11 @@
-/* Which nodes can have a spot that reaches the Ewald sphere, and which panels it can reach, in lanes. Include
+/* Finds the nodes whose spots can reach the Ewald sphere, and the panels that these can reach, in lanes. Include
  * with REAL double and DIRS 0, after kernel/spot_box.h. */
 #ifndef DB_KERNEL_SPOT_NEAR_H
 #define DB_KERNEL_SPOT_NEAR_H
 
 #include "kernel/spot_find.h"
 
-/* The same numbers in all lanes. */
+/* Copies numbers to all lanes. */
 AD_INLINE void widen_numbers(const double *from, size_t bytes, void *to) {
     lane *out = (lane *)to;
     for (size_t i = 0; i < bytes / sizeof(lane); i++) out[i] = l_set(from[i]);
@@ -16,7 +16,7 @@ typedef struct {
     lane at, from, to;
 } near_passage;
 
-/* Unit vector along s0 + r, how far from it spots can be, and whether they reach the sphere. */
+/* The unit vector along s0 + r, the largest distance of spots from it, and 1 if they reach the sphere. */
 typedef struct {
     vec3 ray;
     lane across;
@@ -50,7 +50,7 @@ AD_INLINE lane along_axis(const vec3 *u, const double v[3]) {
     return l_fma(u->x.v, l_set(v[0]), l_fma(u->y.v, l_set(v[1]), l_mul(u->z.v, l_set(v[2]))));
 }
 
-/* Whether there is a tile within `margin` of a place (m). */
+/* 1 if there is a tile within `margin` (m) of a place. */
 AD_FN int has_tile(const db_spot_find *find, const db_spot_window *window, const double x[2],
                    double margin) {
     const db_spot_cells *cells = &window->cells;
@@ -71,14 +71,14 @@ AD_FN int has_tile(const db_spot_find *find, const db_spot_window *window, const
            below[to[0]] - below[from[0]] > top[to[0]] - top[from[0]];
 }
 
-/* Where rays meet a panel's plane, as far as they do. */
+/* The places where rays meet a panel's plane, if they do. */
 typedef struct {
     lane place[2], margin; /* m */
     lane_mask few, meets, inside, front;
 } near_panel;
 
-/* The ray meets the panel, or its edge within `across`; or, where that is wide or the ray
- * oblique, it comes near the cone that holds the panel. */
+/* Tests whether the ray meets the panel or, within `across`, its edge; if `across` is large or the ray oblique,
+ * whether it comes near the cone that contains the panel. */
 AD_INLINE near_panel near_panel_of(const db_spot_window *window, double thickness, vec3 u,
                                    lane width) {
     const db_kernel_panel *panel = &window->panel;
@@ -86,7 +86,7 @@ AD_INLINE near_panel near_panel_of(const db_spot_window *window, double thicknes
     const lane zero = l_set(0), depth = l_set(1e-6 * fabs(thickness)),
                obliquity = along_axis(&u, panel->normal), inverse = l_div(l_set(1), obliquity);
     const lane distance = l_mul(l_set(panel->z), inverse);
-    /* 1.13 times what the angle is on the panel, at most, and what the sensor's depth adds */
+    /* 1.2: on the panel the angle is at most 1.13 times as large; and the sensor's depth */
     n.margin = l_mul(inverse, l_fma(l_set(1.2), l_mul(width, distance), depth));
     n.meets = l_lt(zero, obliquity);
     for (int a = 0; a < 2; a++) {
@@ -101,7 +101,7 @@ AD_INLINE near_panel near_panel_of(const db_spot_window *window, double thicknes
     n.front = l_lt(l_set(1e-3), obliquity);
     const lane root = l_sqrt(l_max(zero, l_fnma(width, width, l_set(1)))),
                edge = l_fnma(l_set(window->sine), width, l_mul(l_set(window->cosine), root));
-    /* one of more than half a radian is near whatever there is */
+    /* a spot of more than half a radian is near any panel */
     n.inside = l_le(l_select(l_le(l_set(0.5), width), l_set(-2), l_sub(edge, l_set(1e-3))),
                     along_axis(&u, window->middle));
     return n;

@@ -12,7 +12,7 @@ typedef struct {
     unsigned long beam, site, band;
 } spot_hits;
 
-/* Of a thread. */
+/* A thread's arrays. */
 typedef struct {
     uint32_t *number;     /* spots that reach the band: [most] */
     unsigned long *reach; /* likewise: groups of the band, a bit for each */
@@ -77,7 +77,7 @@ AD_INLINE void add_cotangent_columns(spot_motion motion, fine cotangent, const f
         adjoint[e] = f_fma(f_select(none, f_set(0), column[e]), cotangent, adjoint[e]);
 }
 
-/* Where a spot is in the list of a region's spots. */
+/* The place of a spot in its region's list. */
 static size_t place_in_list(const db_kernel_spots *spots, size_t region, uint32_t number) {
     size_t low = spots->first[region], high = spots->first[region + 1];
     while (high - low > 1) {
@@ -90,8 +90,8 @@ static size_t place_in_list(const db_kernel_spots *spots, size_t region, uint32_
     return low;
 }
 
-/* A spot's columns times the cotangent, summed over pixels, times its slopes: what it adds to the
- * gradient. The first column is the derivative by its amplitude. */
+/* Adds a spot's part of the gradient: its columns times the cotangent, summed over pixels, times its slopes. The
+ * first column is the derivative by its amplitude. */
 static __attribute__((noinline)) void add_adjoint(spot_motion motion, const db_kernel_job *job,
                                                   size_t region, uint32_t number,
                                                   const fine *adjoint, double *gradient) {
@@ -111,7 +111,7 @@ static __attribute__((noinline)) void add_adjoint(spot_motion motion, const db_k
     }
 }
 
-/* What a spot adds to the slopes of group g. i: its number among the band's. */
+/* Adds a spot to the slopes of group g. i: the spot's number in the band. */
 AD_INLINE void add_spot_slopes(spot_motion motion, const db_kernel_job *job, const spot_band *band,
                                int i, const spot_constants *constants, const lane_spot *s, int g,
                                const spot_room *room, fine *adjoint) {
@@ -191,7 +191,8 @@ AD_INLINE void add_spot_beam(spot_motion motion, const db_kernel_job *job, const
 #endif
 }
 
-/* All beams at one point of each pixel. count: of the band's spots, in the order of sources. */
+/* Adds all beams at one point of each pixel. count: the number of the band's spots, which are in the order of
+ * sources. */
 AD_INLINE void add_spot_sites(spot_motion motion, const db_kernel_job *job,
                               const db_kernel_panel *panel, const spot_band *band, int count,
                               const spot_room *room) {
@@ -297,7 +298,7 @@ AD_INLINE fine load_any_pixels(db_pixel_type type, const void *pixels, const db_
     return f_load(lane);
 }
 
-/* Weights; and what the model is compared with. */
+/* Load the weights, and the data that the model is compared with (without the background). */
 AD_INLINE fine load_weights(const db_kernel_job *job, const db_region *region,
                             const spot_band *band, int g) {
     return job->data_type == DB_FLOAT64 ? load_any_pixels(DB_FLOAT64, job->weight, region, band, g)
@@ -327,7 +328,7 @@ static __attribute__((noinline)) void load_cotangents(const db_kernel_job *job,
     }
 }
 
-/* Whether a weight in the group is not 0. */
+/* 1 if any weight in the group is not 0. */
 AD_INLINE int group_counts_in(const db_kernel_job *job, const db_region *region,
                               const spot_band *band, int g) {
     return !all_zero(load_weights(job, region, band, g));
@@ -398,7 +399,7 @@ static __attribute__((noinline)) void sum_band(const db_kernel_job *job, const d
 }
 #endif
 
-/* What image k, the derivatives first, has in group g. */
+/* The values of image k (derivatives come first) in group g. */
 AD_INLINE fine spot_image(const db_kernel_job *job, const db_kernel_contraction *contraction,
                           const spot_room *room, int g, size_t k) {
     const pixel_sums *sums = &room->sums[g];
@@ -474,7 +475,7 @@ static __attribute__((noinline)) void store_band(const db_kernel_job *job, const
     }
 }
 
-/* Spots of a region that reach a band of it; sets what they want of it. */
+/* Lists the spots of a region that reach a band of it; sets band->wanted. */
 static int spots_of_band(const db_kernel_spots *spots, size_t region, spot_band *band,
                          const spot_room *room, int *visits) {
     int count = 0;

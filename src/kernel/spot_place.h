@@ -1,4 +1,4 @@
-/* Where a spot in closed form is on its panel, and how wide. Include once per (REAL, DIRS), after
+/* The place of a spot in closed form on its panel, and its width. Include once per (REAL, DIRS), after
  * kernel/spot.h. Source: docs/theory/spots.md, Places. */
 
 #define spot_top AD_NUM(spot_top)
@@ -24,7 +24,7 @@ typedef struct {
     lane obliquity; /* <= 0 behind the panel */
 } spot_on_panel;
 
-/* S' = S - S v v^T S/(v.S v): beside v, for given places along it. */
+/* S' = S - S v v^T S/(v.S v): the covariance across v, for given places along v. */
 AD_FN void spot_beside(const num s[6], vec3 v, num out[6]) {
     const vec3 sv = v3_symmetric(s, v);
     const vec3 part = v3_scale(sv, n_div(n_constant(1), v3_dot(v, sv)));
@@ -33,7 +33,7 @@ AD_FN void spot_beside(const num s[6], vec3 v, num out[6]) {
     for (int n = 0; n < 6; n++) out[n] = n_sub(s[n], n_mul(a[n], b[n]));
 }
 
-/* To first order: the sphere is the plane that touches it at u = c/|c|. */
+/* To first order: the sphere is replaced by the plane that touches it at u = c/|c|. */
 AD_FN spot_top spot_top_on_plane(vec3 c, const num s[6], num *multiplier) {
     spot_top t;
     const num inverse = v3_inverse_length(c), length = n_mul(v3_square(c), inverse),
@@ -101,8 +101,8 @@ AD_FN spot_top spot_top_of(vec3 c, const num s[6]) {
     return t;
 }
 
-/* How far from the Ewald sphere a turn about the best axis moves a node, per radian; rho: r times the
- * wavelength. */
+/* The distance from the Ewald sphere by which a turn about the best axis moves a node, per radian; rho: r times
+ * the wavelength. */
 AD_FN lane spot_arm(const spot_values *s, vec3 rho) {
     return l_sqrt(v3_square(v3_cross(v3_passive(s->ray[0], s->ray[1], s->ray[2]), rho)).v);
 }

@@ -24,31 +24,31 @@ enum {
     PRODUCT_VISITS = 512, /* of spots to groups */
     PRODUCT_LOOSE = 27,   /* parameters that have columns of pixels */
     PRODUCT_ROW = (PRODUCT_LOOSE + DB_NORMAL_BLOCK) / DB_NORMAL_BLOCK * DB_NORMAL_BLOCK,
-    PRODUCT_WIDTH = 8,                  /* parameters whose products are summed at once */
+    PRODUCT_WIDTH = 8,                  /* parameters whose products are summed together */
     PRODUCT_VECTOR = AD_VEC_BYTES / 8,  /* of doubles */
     PRODUCT_PARAMETERS = DB_NORMAL_MOST /* that move spots */
 };
 _Static_assert(PRODUCT_PARAMETERS % PRODUCT_WIDTH == 0, "whole blocks");
 
-/* A spot, and where its columns are in each group of pixels that it reaches. */
+/* A spot, and the number of its columns in each group of pixels that it reaches. */
 typedef struct {
     uint32_t number;
     uint64_t groups;
     uint16_t visit[PRODUCT_GROUPS];
 } product_spot;
 
-/* Of each parameter that moves spots, for each of a spot's columns. */
+/* For each of a spot's columns, a value for each parameter that moves spots. */
 typedef double product_half[DB_SPOT_COLUMNS][PRODUCT_PARAMETERS];
 
 typedef struct spot_products {
     double *sums;
     size_t panel;
-    size_t moving, padded; /* parameters that move spots; the same in whole blocks */
+    size_t moving, padded; /* parameters that move spots; rounded up to whole blocks */
     int loose, row_length; /* parameters that have columns of pixels; their row, in whole blocks */
     uint16_t image[PRODUCT_ROW];  /* which they are, the residual behind them */
     int spots, visits, groups;    /* so far */
     uint64_t rows;                /* bit of each group: it has a row */
-    uint16_t slot[PRODUCT_SPOTS]; /* of the band's spots: where they are among ours */
+    uint16_t slot[PRODUCT_SPOTS]; /* of the band's spots: their numbers in `spot` */
     product_spot spot[PRODUCT_SPOTS];
     unsigned lanes[PRODUCT_VISITS]; /* bits of those in which the spot counts */
     fine column[PRODUCT_VISITS][DB_SPOT_COLUMNS];
@@ -102,8 +102,8 @@ AD_INLINE void add_product_columns(spot_products *p, int slot, int group, fine_m
     }
 }
 
-/* Where the product of columns i and j is: blocks of DB_NORMAL_BLOCK x DB_NORMAL_BLOCK, so many of them
- * in a row; none: of a symmetric matrix the lower triangle of blocks. */
+/* The index of the product of columns i and j. Products are in blocks of DB_NORMAL_BLOCK x DB_NORMAL_BLOCK,
+ * `blocks` of them in a row; 0: the lower triangle of blocks, of a symmetric matrix. */
 AD_INLINE size_t product_index(int blocks, int i, int j) {
     enum { N = DB_NORMAL_BLOCK };
     if (blocks) return (size_t)((i / N * blocks + j / N) * N * N + j % N * N + i % N);
@@ -149,8 +149,8 @@ static __attribute__((noinline)) void add_any_block(int rows, const fine *const 
     _Static_assert(DB_SPOT_COLUMNS % N == 2, "the last block is two high, or whole");
 }
 
-/* All products of columns of a, `height` of them, and of b, in runs that are short enough for float.
- * blocks: as in product_index. */
+/* Sums all products of columns of a, `height` of them, and of b, in runs short enough for float. blocks: as in
+ * product_index. */
 static void sum_products(int rows, const fine *const *a, int height, const fine *const *b,
                          int width, int blocks, double *product) {
     enum { N = DB_NORMAL_BLOCK, W = NORMAL_COLUMNS };
@@ -226,8 +226,8 @@ static void fill_coefficient(const db_kernel_job *job, const spot_products *p, u
             coefficient[c][which ? which[i] : i] = (double)slope[c];
 }
 
-/* Columns of two spots in the groups where both count in a pixel; b NULL: and rows of pixels.
- * Returns how many. */
+/* Collects the columns of two spots in the groups where a pixel sees both; b NULL: the spot's columns and the
+ * pixels' rows. Returns how many. */
 AD_INLINE int shared_groups(const spot_products *p, const product_spot *a, const product_spot *b,
                             const fine **of_a, const fine **of_b) {
     int rows = 0;
@@ -240,7 +240,7 @@ AD_INLINE int shared_groups(const spot_products *p, const product_spot *a, const
     return rows;
 }
 
-/* What spot s and the pixels add; and s and those before it to each other's halves. */
+/* Adds the products of spot s with the pixels; and with the spots before it, to both halves. */
 static __attribute__((noinline)) void add_spot_products(spot_products *p, int s) {
     enum {
         COLUMNS = DB_SPOT_COLUMNS,
@@ -268,7 +268,7 @@ static __attribute__((noinline)) void add_spot_products(spot_products *p, int s)
     add_half(p->padded, loose, of_row, 1, p->coefficient[s], p->loose + 1, p->by_loose);
 }
 
-/* Products of what pixels have without their spots, and of the residuals. */
+/* Adds the products of the pixels' own columns (without spots) and of the residuals. */
 static __attribute__((noinline)) void add_loose_products(const spot_products *p) {
     const fine *row[PRODUCT_GROUPS];
     double product[PRODUCT_ROW * (PRODUCT_ROW + DB_NORMAL_BLOCK) / 2];
@@ -310,8 +310,8 @@ static void end_products(const db_kernel_job *job, spot_products *p) {
         }
 }
 
-/* Whether a band's spots are to be summed so, which then have their slots. reached: groups that each of
- * them may reach, together; groups: of the band. */
+/* 1 if a band's spots are summed in this way; they then have slots. reached: the sum over spots of the groups that
+ * each may reach; groups: of the band. */
 static int products_take(const db_kernel_job *job, spot_products *p, const uint32_t *number,
                          int count, int reached, int groups) {
     if (count > PRODUCT_SPOTS || reached > PRODUCT_VISITS) return 0;
@@ -335,7 +335,7 @@ static int products_take(const db_kernel_job *job, spot_products *p, const uint3
     return 1;
 }
 
-/* A group of pixels, all of whose spots have added their columns. */
+/* Weighs a group of pixels, after all of its spots have added their columns. */
 AD_INLINE void weigh_group(const db_kernel_job *job, const db_kernel_contraction *contraction,
                            const pixel_sums *sums, pixel_weight w, int all_weigh_one, fine data,
                            int count, int group, spot_products *p) {

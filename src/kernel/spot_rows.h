@@ -12,7 +12,7 @@ typedef struct {
 
 enum { DB_SPOT_MOST_RUNS = 2, DB_SPOT_MOST_PASSAGES = 8 };
 
-/* Where a row meets a sphere: roots of |v + l w|^2 = square; 0 if there are none. */
+/* The points where a row meets a sphere: roots of |v + l w|^2 = square; returns 0 if there are none. */
 AD_INLINE int row_meets(vec3 v, vec3 w, double square, double root[2]) {
     const double a = v3_dot(w, w).v, b = v3_dot(v, w).v, c = v3_dot(v, v).v - square;
     const double d = b * b - a * c;
@@ -32,7 +32,8 @@ AD_INLINE int add_run(int k, double from, double to, db_spot_run *run) {
     return 1;
 }
 
-/* Whether no node of a row, or none of h (k: NULL), has an amplitude, since all others are 0. */
+/* 1 if no node of a row (k NULL: of any row with this h) has an amplitude, because all nodes that are not listed
+ * are 0. */
 AD_INLINE int row_is_empty(const db_structure_factors *f, const db_spot_search *search, int h,
                            const int *k) {
     if (!search->listed) return 0;
@@ -40,9 +41,9 @@ AD_INLINE int row_is_empty(const db_structure_factors *f, const db_spot_search *
            (k && (*k < f->min[1] || *k >= f->min[1] + f->extent[1]));
 }
 
-/* All l of a row: those for which |r| is small enough, and |s0 + r| near the radius of some sphere. All
- * spheres of a group touch each other at the origin: these nodes are within the largest, not deep in the
- * smallest. Returns how many runs they are. */
+/* Finds all l of a row for which |r| is small enough, and |s0 + r| is near the radius of one of the group's
+ * spheres. These touch each other at the origin: the nodes are within the largest sphere, and not deep in the
+ * smallest. Returns the number of runs. */
 AD_INLINE int runs_of_row(const db_spot_search *search, const db_spot_group *g, int h, int k,
                           db_spot_run run[DB_SPOT_MOST_RUNS]) {
     const double longest = search->bounds.longest;
@@ -62,7 +63,7 @@ AD_INLINE int runs_of_row(const db_spot_search *search, const db_spot_group *g, 
            add_run(k, fmax(fmax(inner[1], floor(inner[0]) + 1), outer[0]), outer[1], run + first);
 }
 
-/* Whether a node's structure factor is a parameter. */
+/* 1 if a node's structure factor is a parameter. */
 AD_INLINE int amplitude_wanted(const db_spot_search *search, const int hkl[3]) {
     for (int i = 0; i < search->wanted; i++) {
         const int *const own = search->wanted_hkl[i];
@@ -71,9 +72,9 @@ AD_INLINE int amplitude_wanted(const db_spot_search *search, const int hkl[3]) {
     return 0;
 }
 
-/* Where the passage of half a turn, from an extreme of the node's distance to the next one, is
- * expanded: at the crossing or, without one, next to it. level: cosine of the angle from the first
- * extreme at which the node crosses. */
+/* Chooses the angle at which a passage is expanded; it is the half turn from one extreme of the node's distance to
+ * the next. The angle is that of the crossing or, if there is none, the nearest to one. level: cosine of the angle
+ * from the first extreme to the crossing. */
 AD_FN void choose_angle(double first, double level, db_spot_passage *p) {
     const double near = 1e-3; /* radian: there the crossing's slopes have no meaning */
     const double pi = 3.14159265358979323846;
@@ -110,7 +111,7 @@ AD_FN int passages_of(const spot_circle *k, vec3 s0, double range,
     const double radius = hypot(a, b), across = v3_square(k->across).v,
                  along = v3_square(k->along).v;
     if (!(across > 1e-20 * (across + along)) || !(radius > 0)) {
-        passage[0].at = 0.5 * range; /* on the spindle, it stays where it is */
+        passage[0].at = 0.5 * range; /* a node on the spindle does not move */
         return 1;
     }
     const double level = -(v3_dot(k->along, s0).v + 0.5 * (along + across)) / radius;

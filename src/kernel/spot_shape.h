@@ -1,5 +1,5 @@
-/* What a spot in closed form shows of itself at one point. Include once per (REAL, DIRS) that needs
- * it, after ad/num.h. Source: docs/theory/spots.md, Rotation. */
+/* The value of a spot in closed form at one point. Include once per (REAL, DIRS) that needs it, after ad/num.h.
+ * Source: docs/theory/spots.md, Rotation. */
 
 #define spot_gaussian AD_NUM(spot_gaussian)
 #define spot_between AD_NUM(spot_between)
@@ -8,8 +8,8 @@
 /* exp(-square/2). */
 AD_INLINE num spot_gaussian(num square) { return n_exp(n_scale(square, l_set((REAL)-0.5))); }
 
-/* erf(b/sqrt 2) - erf(a/sqrt 2), a < b. Where both ends are more than two standard deviations off on one
- * side, that is a difference of what is left beyond them: the values of erf itself are near 1 there. */
+/* erf(b/sqrt 2) - erf(a/sqrt 2), a < b. If both ends are more than two standard deviations off on one side, it is
+ * computed as the difference of the tails beyond them, because erf itself is near 1 there. */
 AD_INLINE num spot_between(num a, num b) {
     const lane root = l_set((REAL)0.707106781186547524400844362105L);
     const num first = n_scale(a, root), last = n_scale(b, root);
@@ -17,7 +17,7 @@ AD_INLINE num spot_between(num a, num b) {
     const lane near = l_max(first.v, l_neg(last.v)), far = l_max(last.v, l_neg(first.v));
     const lane_mask tail = l_lt(l_set((REAL)1.4142135623730950488L), near);
     if (l_any(tail)) ends.v = l_select(tail, l_sub(l_erfc_tail(near), l_erfc_tail(far)), ends.v);
-    return ends; /* its slopes are those of the ends, each to its own size */
+    return ends; /* slopes are those of the ends, which have full precision anyway */
 }
 
 #ifndef DB_KERNEL_SPOT_SHAPE_H

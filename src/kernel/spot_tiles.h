@@ -18,7 +18,7 @@ typedef struct db_tile_walk {
     db_spot_part part;
 } db_tile_walk;
 
-/* Of cells number `first`, `first` + `step` and so on of those that the spot reaches. */
+/* Starts a walk through the tiles in every `step`-th of the cells that the spot reaches, from number `first` on. */
 AD_PORTABLE_FN db_tile_walk db_walk_tiles(const db_spot_tiles *tiles, const db_region *region,
                                           const db_spot_entry *spot, int first, int step) {
     db_tile_walk w;
@@ -36,7 +36,7 @@ AD_PORTABLE_FN db_tile_walk db_walk_tiles(const db_spot_tiles *tiles, const db_r
     return w;
 }
 
-/* Which part of a tile the spot reaches. */
+/* The part of a tile that the spot reaches. */
 AD_PORTABLE_FN db_spot_part db_part_of_tile(const db_spot_entry *e, const int fast[2],
                                             const int slow[2]) {
     db_spot_part part;
@@ -47,7 +47,7 @@ AD_PORTABLE_FN db_spot_part db_part_of_tile(const db_spot_entry *e, const int fa
     return part;
 }
 
-/* Whether the spot has pixels of the tile, whose first one is in this cell, and the tile shows it. */
+/* 1 if the tile shows the spot, and the first pixel that they share is in this cell. */
 AD_PORTABLE_FN int db_enter_tile(db_tile_walk *w) {
     const db_region *const r = &w->region[w->tile];
     const db_spot_entry *const e = w->spot;
@@ -100,7 +100,7 @@ AD_PORTABLE_FN int db_next_tile(db_tile_walk *w) {
     return 1;
 }
 
-/* Whether a spot that has pixels of the panel reaches any tile. */
+/* 1 if a spot that has pixels of the panel reaches any tile. */
 AD_PORTABLE_FN int db_reaches_tiles(const db_spot_tiles *tiles, const db_region *region,
                                     const db_spot_entry *spot) {
     if (tiles->everywhere && !tiles->reflection) return 1;

@@ -26,7 +26,7 @@ AD_INLINE num resolution(num q_square) {
     return n_scale(n_sqrt(n_select(tip, n_constant(0), q_square)), l_set((REAL)0.5));
 }
 
-/* Where the spacing 1/|q| is not below dmin; with dmin 0 everywhere. */
+/* 1 where the spacing 1/|q| is at least dmin; with dmin 0 everywhere. */
 AD_INLINE lane_mask within_resolution(lane q_square, lane dmin) {
     return l_le(l_mul(q_square, l_mul(dmin, dmin)), l_set((REAL)1));
 }

@@ -1,4 +1,4 @@
-/* Boxes of structure factors: where a node is in one, and how large they may be. */
+/* Boxes of structure factors: the entry of a node, and the largest box. */
 #ifndef DB_MODEL_AMPLITUDE_BOX_H
 #define DB_MODEL_AMPLITUDE_BOX_H
 
@@ -23,8 +23,8 @@ AD_PORTABLE_FN int db_amplitude_entry(const db_structure_factors *f, const int n
     return 1;
 }
 
-/* What a node has of structure factors by energy: its place in a table as db_site_kinds.part, with one entry
- * more, for all outside of the box. */
+/* A node's structure factors by energy in a table of db_site_kinds.part, whose last entry is for all nodes outside
+ * the box. */
 AD_PORTABLE_FN const double *db_site_part_of(const db_structure_factors *f, const double *table,
                                              const int node[3], int kinds) {
     size_t entry;
@@ -33,13 +33,12 @@ AD_PORTABLE_FN const double *db_site_part_of(const db_structure_factors *f, cons
     return table + entry * db_site_part(kinds);
 }
 
-/* Number of entries of a box of extents above 0. DB_ERROR_INPUT, with `source` first in the
- * message, for one that no plan takes, or that does not fit into `memory` bytes together
- * with a plan's copies. */
+/* The number of entries of a box with extents above 0. DB_ERROR_INPUT, with `source` first in the message, if no
+ * plan takes such a box, or if the box and a plan's copies need more than `memory` bytes. */
 db_status db_amplitude_box_check(db_context *context, const char *source, const int extent[3],
                                  double memory, size_t *entries);
 
-/* Physical memory of the machine (bytes); INFINITY where it is not known. */
+/* Physical memory of the machine (bytes); INFINITY: unknown. */
 double db_physical_memory(void);
 
 #endif

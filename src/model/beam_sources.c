@@ -11,10 +11,10 @@
 
 static double grid_point(double step, int k, double range) { return step * k - range / 2; }
 
-/* The same as a fraction of the range; the only point of an empty range is its middle. */
+/* A grid point as a fraction of the range; 0 for an empty range. */
 static double place_in_range(double point, double range) { return range == 0 ? 0 : point / range; }
 
-/* The elliptical cut: corners of the grid whose cell centres lie outside are left out. */
+/* 0 for grid points that the elliptical cut leaves out: those whose cell centre is outside the ellipse. */
 static int inside_ellipse(const db_beam_spread *s, double h, double v) {
     if (!s->round || s->horizontal_range == 0 || s->vertical_range == 0) return 1;
     const double h_even = s->horizontal_steps % 2 == 0 ? 1 : 0,

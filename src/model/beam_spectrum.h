@@ -1,4 +1,4 @@
-/* Whether a beam has more than one wavelength. */
+/* Tells whether a beam has more than one wavelength. */
 #ifndef DB_MODEL_BEAM_SPECTRUM_H
 #define DB_MODEL_BEAM_SPECTRUM_H
 
@@ -11,7 +11,7 @@ static inline int db_beam_has_spectrum(const db_beam *beam) {
     return 0;
 }
 
-/* Sources that differ in wavelength for whatever reason. */
+/* 1 if sources differ in wavelength for any reason. */
 static inline int db_beam_has_wavelengths(const db_beam *beam) {
     for (size_t j = 1; beam->dispersion != 0 && j < beam->source_count; j++)
         if (beam->sources[j].spread[2] != beam->sources[0].spread[2]) return 1;

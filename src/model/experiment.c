@@ -236,7 +236,7 @@ double db_samples_per_pixel(const db_experiment *e) {
            e->goniometer.phi_steps * e->crystal.mosaic_domains;
 }
 
-/* One panel through the same placement as the pixel loop's. */
+/* Places a panel as the pixel loop does. */
 static db_panel_interface place_panel(const db_experiment *experiment, size_t panel) {
     db_experiment one = *experiment;
     db_panel_interface placed;
@@ -258,15 +258,15 @@ db_status db_experiment_pixel_position(const db_experiment *experiment, size_t p
     return DB_OK;
 }
 
-/* Where the coordinate of [from, from + length] is nearest to `wanted`. */
+/* The coordinate in [from, from + length] that is nearest to `wanted`. */
 static double nearest_in(double from, double length, double wanted) {
     return fmin(fmax(wanted, fmin(from, from + length)), fmax(from, from + length));
 }
 
-/* Largest angle (radian) that an edge of length `edge` has, seen from the sample, on a rectangle: a
- * pixel at the place (along, across) in its plane, counted from the foot of the sample, which is
- * `height` away, looks edge sqrt(t^2)/(along^2 + t^2) wide, t^2 = height^2 + across^2. That is
- * largest where along is smallest and t nearest to it. */
+/* The largest angle (radian) of an edge of length `edge`, seen from the sample, anywhere on a rectangle. A pixel
+ * at (along, across) in its plane, from the foot of the sample, which is `height` away, sees the edge under edge
+ * sqrt(t^2)/(along^2 + t^2), t^2 = height^2 + across^2. This is largest for the smallest `along` and the t nearest
+ * to it. */
 static double widest_edge(double edge, double height, double along, double along_length,
                           double across, double across_length) {
     const double least = fabs(nearest_in(along, along_length, 0)),
@@ -296,8 +296,7 @@ static double widest_pixel(const db_experiment *experiment, size_t panel) {
                 widest_edge(edge[1], height, at[1], length[1], at[0], length[0]));
 }
 
-/* How finely a pixel must be sampled to see the spots' fringes (docs/theory/pixel.md, Number
- * of sub-pixels). */
+/* The sub-pixels that are needed to resolve the spots' fringes (docs/theory/pixel.md, Number of sub-pixels). */
 int db_recommended_oversample(const db_experiment *experiment) {
     /* in closed form a pixel counts by its covariance; the program has a look at the spots */
     if (experiment->spread.spots == DB_SPOTS_CLOSED) return 1;

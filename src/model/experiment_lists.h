@@ -4,7 +4,7 @@
 
 #include <dualbragg/experiment.h>
 
-/* DB_ERROR_USAGE for one that is NULL and has elements. */
+/* DB_ERROR_USAGE for a list that is NULL although it has elements. */
 db_status db_experiment_need_lists(db_context *context, const db_experiment *experiment);
 
 #endif

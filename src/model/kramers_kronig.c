@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* At a point of the curve the logarithms of both neighbours cancel. */
+/* At a point of the curve the logarithms of both neighbours cancel, so 0 may replace them. */
 static double logarithm(double x) { return fabs(x) > 0 ? log(fabs(x)) : 0; }
 
 double db_kramers_kronig(const double *energy, const double *f_second, size_t count, double at) {

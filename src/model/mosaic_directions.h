@@ -9,10 +9,9 @@ typedef struct db_mosaic_direction {
 } db_mosaic_direction;
 
 /* Fills `domains` directions from the seed; the first domain is the identity (fraction 0). Source:
- * docs/theory/crystal.md, Mosaic domains. The reference rounds every rotation angle to single
- * precision. Here the fractions are such that the angles are those rounded ones at this spread
- * (degree), and stay as they are when the spread changes: same crystal for the same seed, and
- * smooth in the spread. */
+ * docs/theory/crystal.md, Mosaic domains. The reference program rounds each rotation angle to single precision.
+ * The fractions here give these rounded angles at this spread (degree), and do not change with the spread: the
+ * same seed gives the same crystal, smoothly in the spread. */
 void db_mosaic_directions(long seed, double spread, int domains, db_mosaic_direction *directions);
 
 #endif

@@ -87,7 +87,7 @@ static mat3 turn_of(const db_panel_motion *m) {
                            n_constant(DEGREE * m->turn[2]));
 }
 
-/* What the rotation adds to a vector. */
+/* Turns a vector, by adding its change through the rotation. */
 static void turn_difference(const db_panel_motion *m, const mat3 *turn, double v[3]) {
     const vec3 own = v3_make(n_constant(db_dot(m->axis[0], v)), n_constant(db_dot(m->axis[1], v)),
                              n_constant(db_dot(m->axis[2], v)));
@@ -141,7 +141,7 @@ static turning_vector turning(const db_panel_motion *group, const double v[3]) {
                                      db_dot(group->axis[2], v)));
 }
 
-/* Its slope by rotation j, along a turned direction. */
+/* The slope of v by rotation j, along a turned direction. */
 static double slope_along(turning_vector v, int j, turning_vector direction) {
     return v.x.d[j] * direction.x.v + v.y.d[j] * direction.y.v + v.z.d[j] * direction.z.v;
 }

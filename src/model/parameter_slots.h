@@ -1,5 +1,5 @@
-/* Which parameters the slopes of wide dual numbers belong to. Evaluating the model costs as many
- * slopes as the numbers have, whoever needs them: so there are few, and parameters take turns. */
+/* The parameters to which the slopes of wide dual numbers belong. The model's cost is that of all slopes of a
+ * number, used or not: so there are few slots, and parameters take turns. */
 #ifndef DB_MODEL_PARAMETER_SLOTS_H
 #define DB_MODEL_PARAMETER_SLOTS_H
 
@@ -19,8 +19,8 @@ static inline int db_parameter_slope(const db_parameter_slots *slots, db_paramet
     return -1;
 }
 
-/* Groups of interface values that a parameter moves in this experiment (DB_MOVES_*): what moves the
- * orientation counts as what that moves. */
+/* The groups of interface values that a parameter moves in this experiment (DB_MOVES_*). A parameter that moves
+ * the orientation counts as moving all that depends on it. */
 unsigned db_parameter_moves(const db_experiment *experiment, db_parameter parameter);
 
 /* Miller indices of a structure factor among the parameters. */

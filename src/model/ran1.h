@@ -1,7 +1,6 @@
-/* The Park-Miller generator with Bays-Durham shuffle: the one the mosaic domains of the reference
- * come from, so that the same seed gives the same crystal. Source: docs/theory/crystal.md, Random
- * numbers; P. Bratley, B. Fox, L. Schrage, A Guide to Simulation (1983) for the factorization-free
- * form with 64-bit products. */
+/* The Park-Miller generator with Bays-Durham shuffle, which the reference program uses for mosaic domains, so that
+ * the same seed gives the same crystal. Source: docs/theory/crystal.md, Random numbers; P. Bratley, B. Fox, L.
+ * Schrage, A Guide to Simulation (1983) for the factorization-free form with 64-bit products. */
 #ifndef DB_MODEL_RAN1_H
 #define DB_MODEL_RAN1_H
 
@@ -22,9 +21,8 @@ int64_t db_ran1_integer(db_ran1 *generator);
 /* Next uniform deviate in (0, 1), in single precision as all users of this generator get it. */
 float db_ran1_uniform(db_ran1 *generator);
 
-/* Three draws: a unit vector, uniform on the sphere, and the angle of a rotation about it as a
- * fraction of its largest one, in single precision; the angle is not that of uniform rotations
- * within the cap. */
+/* Draws three numbers: a unit vector, uniform on the sphere, and a rotation angle about it as a fraction of the
+ * largest angle, in single precision. The angle is not that of uniform rotations within the cap. */
 float db_ran1_direction(db_ran1 *generator, double axis[3]);
 
 #endif

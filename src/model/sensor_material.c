@@ -119,7 +119,7 @@ db_sensor_material db_sensor_material_find(const char *name) {
     return DB_SENSOR_UNKNOWN;
 }
 
-/* On an edge: the value above it. */
+/* At an absorption edge it is the value above the edge. */
 static double mass_attenuation(const element *e, double energy) {
     size_t i = 1;
     while (i < e->count - 1 && energy >= e->points[i].energy) i++;

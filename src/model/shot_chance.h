@@ -1,5 +1,5 @@
-/* What is random in a training set: each number is a function of seed, shot and purpose alone, so
- * that a shot is the same in whatever range, file and thread it is made. */
+/* Random numbers of a training set: each is a function of seed, shot and purpose only, so that a shot is the same
+ * in any range, file and thread. */
 #ifndef DB_MODEL_SHOT_CHANCE_H
 #define DB_MODEL_SHOT_CHANCE_H
 

@@ -23,7 +23,7 @@ static size_t points_of(const db_site_kinds *sites) {
     return points;
 }
 
-/* Copies `count` numbers to the block, and goes on behind them. */
+/* Copies `count` numbers to the block, and moves *block past them. */
 static double *put_numbers(const double *from, size_t count, double **block) {
     double *const to = *block;
     if (count) memcpy(to, from, count * sizeof *to); /* a curve may have no points yet */
@@ -107,8 +107,8 @@ static db_status check_kind(db_context *context, const db_site_kinds *sites, int
     return check_points(context, kind);
 }
 
-/* Energies are read back from wavelengths, those of -energy by another factor (1.3e-8): a curve may end where the
- * spectrum does. */
+/* Checks that a curve reaches an energy of the spectrum, up to rounding: energies are computed back from
+ * wavelengths (for -energy with another factor, 1.3e-8). */
 static db_status check_reach(db_context *context, const db_site_kind *kind, double energy) {
     const double rounding = 1e-7 * energy, first = kind->energy[0],
                  last = kind->energy[kind->count - 1];

@@ -13,10 +13,11 @@ static inline int db_site_count(const db_structure_factors *f) {
 /* A copy in one block of memory, which free() releases; NULL without memory. entries: of the box. */
 db_site_kinds *db_site_kinds_copy(const db_site_kinds *sites, size_t entries);
 
-/* Whether two have as many kinds and points, so that the values of one fit into the other; NULL: none. */
+/* 1 if two have the same numbers of kinds and points, so that the values of one fit into the other; NULL: no
+ * kinds. */
 int db_site_kinds_alike(const db_site_kinds *a, const db_site_kinds *b);
 
-/* Copies curves and names, not parts, into one that is alike. */
+/* Copies curves and names, without parts, from one that is alike. */
 void db_site_kinds_take_curves(const db_site_kinds *from, db_site_kinds *to);
 
 /* DB_ERROR_INPUT, naming the kind, where curves are none or do not reach all sources. */

@@ -1,4 +1,4 @@
-/* How structure factors by photon energy lie in memory: what kernels need to know of db_site_kinds. */
+/* The layout in memory of structure factors by photon energy, for kernels (see db_site_kinds). */
 #ifndef DB_MODEL_SITE_PART_H
 #define DB_MODEL_SITE_PART_H
 

@@ -19,8 +19,7 @@ unsigned db_free_strains(db_strain_ties ties) {
     return (unsigned)ties <= DB_STRAIN_SHEAR_XY ? strains[ties] : 0;
 }
 
-/* Is a symmetric tensor xx, yy, zz, yz, zx, xy positive semidefinite, after so much is added to its
- * diagonal? */
+/* 1 if a symmetric tensor xx, yy, zz, yz, zx, xy is positive semidefinite after `slack` is added to its diagonal. */
 static int is_positive(const double t[6], double slack) {
     const double xx = t[0] + slack, yy = t[1] + slack, zz = t[2] + slack, yz = t[3], zx = t[4],
                  xy = t[5];
@@ -37,7 +36,7 @@ static db_status check_range(db_context *context, const char *what, double value
                    high, *unit ? " " : "", unit, value);
 }
 
-/* The same but for rounding. */
+/* 1 if a tensor is a covariance, up to rounding. */
 static int is_covariance(const double t[6]) {
     return is_positive(t, 1e-9 * (fabs(t[0]) + fabs(t[1]) + fabs(t[2])));
 }

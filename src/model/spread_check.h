@@ -7,7 +7,7 @@
 /* The strains xx, yy, zz, yz, zx, xy that ties leave by themselves, as bits. */
 unsigned db_free_strains(db_strain_ties ties);
 
-/* Of spots in closed form: ranges, and what does not go with them. Variances may be a little
+/* Checks the spread of spots in closed form: ranges, and combinations that are excluded. Variances may be slightly
  * negative, so that finite differences may step over 0. */
 db_status db_spread_check(db_context *context, const db_experiment *experiment);
 

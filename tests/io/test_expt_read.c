@@ -497,6 +497,11 @@ static void of_several_experiments_one_is_chosen(void **state) {
     assert_string_equal(content.other_image, "");
     db_expt_content_clear(&content);
     db_experiment_clear(&e);
+    const db_expt_selection packed = { .number = -1, .image = "/b/one.cbf.gz" };
+    read_experiment(path, &packed, &e, &content);
+    assert_true(content.number == 0 && !*content.other_image);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
     const db_expt_selection forced = { .number = 1, .image = "one.cbf" };
     read_experiment(path, &forced, &e, &content);
     assert_string_equal(content.other_image, "two.cbf");

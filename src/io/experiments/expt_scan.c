@@ -10,10 +10,23 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Length of a file's name without the ending of a compressed file, which has the same image. */
+static size_t unpacked_length(const char *file) {
+    static const char *const endings[] = { ".gz", ".bz2", ".xz" };
+    const size_t length = strlen(file);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t own = strlen(endings[i]);
+        if (length > own && strcmp(file + length - own, endings[i]) == 0) return length - own;
+    }
+    return length;
+}
+
 /* 1 if the file fits a template such as image_####.cbf; *number: the digits in place of the #. */
 static int fits_template(const char *pattern, const char *file, long *number) {
+    const char *const end = pattern + unpacked_length(pattern);
+    const char *const last = file + unpacked_length(file);
     *number = 0;
-    for (; *pattern && *file; pattern++, file++) {
+    for (; pattern < end && file < last; pattern++, file++) {
         if (*pattern == '#') {
             if (*file < '0' || *file > '9' || *number > 100000000) return 0;
             *number = 10 * *number + (*file - '0');
@@ -21,7 +34,12 @@ static int fits_template(const char *pattern, const char *file, long *number) {
             return 0;
         }
     }
-    return *pattern == *file;
+    return pattern == end && file == last;
+}
+
+static int is_same_image(const char *one, const char *other) {
+    const size_t length = unpacked_length(one);
+    return length == unpacked_length(other) && memcmp(one, other, length) == 0;
 }
 
 /* 1 if image i of the set is number `frame` (from 1) of its file. */
@@ -43,7 +61,7 @@ long db_imageset_number(const db_json *imageset, const char *image) {
     const db_json images = db_json_member(imageset, "images");
     for (size_t i = 0; i < json_array_size(images.value); i++) {
         const char *const name = json_string_value(json_array_get(images.value, i));
-        if (name && strcmp(db_file_name(name), file) == 0 && is_frame(imageset, i, frame))
+        if (name && is_same_image(db_file_name(name), file) && is_frame(imageset, i, frame))
             return (long)i;
     }
     return -1;

@@ -1,0 +1,58 @@
+/* Regions of neighbouring spots, whose slopes at a minimum tell errors. */
+#include "fit/verdict/spot_regions.h"
+
+#include "base/context_internal.h"
+#include "fit/pixels/geometry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+db_status db_spot_regions_order(db_context *context, int regions, db_moments *m) {
+    db_fit_geometry geometry;
+    DB_TRY(db_fit_geometry_of(context, &m->experiment, &geometry));
+    db_place *const place = malloc((m->count + 1) * sizeof *place);
+    db_spot *const spot = malloc((m->count + 1) * sizeof *spot);
+    db_observed_moments *const observed = malloc((m->count + 1) * sizeof *observed);
+    const int missing = !place || !spot || !observed;
+    for (size_t i = 0; i < m->count && !missing; i++) {
+        db_fit_geometry_scattering(&geometry, m->spot[i].panel, m->observed[i].place, place[i].q);
+        place[i].number = i;
+    }
+    if (!missing) {
+        db_regions_cut(place, m->count, regions);
+        for (size_t i = 0; i < m->count; i++) {
+            spot[i] = m->spot[place[i].number];
+            observed[i] = m->observed[place[i].number];
+        }
+        memcpy(m->spot, spot, m->count * sizeof *spot);
+        memcpy(m->observed, observed, m->count * sizeof *observed);
+    }
+    free(place);
+    free(spot);
+    free(observed);
+    db_fit_geometry_clear(&geometry);
+    return missing ? db_fail_memory(context, "the regions of spots") : DB_OK;
+}
+
+db_status db_spot_regions_scatter(db_moments *m, const double *x, int regions, double *slope,
+                                  double *scatter) {
+    const size_t n = m->variables->count, all = m->count;
+    db_status status = DB_OK;
+    for (int r = 0; r < regions && status == DB_OK; r++) {
+        double loss;
+        m->from = db_region_start(all, regions, r);
+        m->to = db_region_start(all, regions, r + 1);
+        status = db_moments_slopes(m, x, NULL, n, &loss, slope);
+        for (size_t k = 0; k < n; k++)
+            for (size_t l = 0; l < n; l++) scatter[k * n + l] += 0.25 * slope[k] * slope[l];
+    }
+    m->from = 0;
+    m->to = all;
+    return status;
+}
+
+int db_spot_regions_count(size_t spots, size_t variables) {
+    int regions = 64;
+    while (spots < 2 * (size_t)regions && (size_t)regions / 2 > variables) regions /= 2;
+    return regions;
+}

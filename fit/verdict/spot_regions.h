@@ -1,0 +1,19 @@
+/* Regions of neighbouring spots: their slopes at a minimum scatter by what the model misses, so that they tell errors
+ * (docs/theory/verdict.md, A distance that is held). */
+#ifndef DB_FIT_VERDICT_SPOT_REGIONS_H
+#define DB_FIT_VERDICT_SPOT_REGIONS_H
+
+#include "fit/search/moments.h"
+
+/* Regions for so many spots: two spots for each; one if there were otherwise no more regions than variables. */
+int db_spot_regions_count(size_t spots, size_t variables);
+
+/* Puts spots into the order of regions. */
+db_status db_spot_regions_order(db_context *context, int regions, db_moments *m);
+
+/* Sum over regions of the products of half their slopes, [variables][variables], added to `scatter`. slope: room for
+ * the variables. */
+db_status db_spot_regions_scatter(db_moments *m, const double *x, int regions, double *slope,
+                                  double *scatter);
+
+#endif

@@ -1,0 +1,319 @@
+/* Symmetry holds angles and ratios of edges. The lattice of a strained crystal has others, and the quantities that are
+ * refined then move to where they make up for them: edges, tilts of the detector, orientation. Spots are asked for
+ * the held constants; as far as these differ from the symmetric ones by more than chance, the moves are errors of the
+ * refined quantities (docs/theory/refinement.md, Errors). */
+#include "fit/verdict/strained_lattice.h"
+
+#include "base/context_internal.h"
+#include "fit/config/config_refine.h"
+#include "fit/config/quantity.h"
+#include "fit/linear/cholesky.h"
+#include "fit/objective/evaluate.h"
+#include "fit/search/moment_stage.h"
+#include "fit/verdict/held_distance.h"
+#include "fit/verdict/spot_regions.h"
+
+#include <dualbragg/expert/fit_configurations.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONSTANTS = 6 };               /* of a cell */
+static const double ROUNDING = 1e-10; /* of a diagonal, when the unknowns before are eliminated */
+
+/* The constants of the cell that were held, by their numbers among the settings. */
+typedef struct released {
+    size_t count, index[CONSTANTS];
+    db_fit_quantity leader[CONSTANTS]; /* that they followed; number -1: none */
+} released;
+
+static int is_cell_constant(const db_fit_parameter *p) {
+    const db_parameter_kind kind = db_facts_of(p->parameter)->kind;
+    return p->group < 0 && (kind == DB_KIND_CELL_EDGE || kind == DB_KIND_CELL_ANGLE);
+}
+
+/* Settings with all constants of the cell. by_moments: in one stage, with the refined geometry. */
+static db_status release_cell(db_context *context, const db_fit_settings *settings, int by_moments,
+                              db_fit_settings *own, released *free_now) {
+    db_status status = db_fit_settings_copy(context, settings, own);
+    free_now->count = 0;
+    if (status != DB_OK) return status;
+    for (int k = DB_CELL_A; k <= (int)DB_CELL_GAMMA && status == DB_OK; k++) {
+        const db_fit_parameter p = db_fit_parameter_free((db_parameter)k);
+        const size_t i = db_fit_parameter_index(own, db_fit_quantity_of(&p));
+        const int is_new = i == own->parameter_count;
+        if (is_new) status = db_fit_settings_add_parameter(context, own, &p);
+        if (status != DB_OK || (!is_new && !db_fit_parameter_is_tied(&own->parameters[i])))
+            continue;
+        free_now->index[free_now->count] = i;
+        free_now->leader[free_now->count++] = own->parameters[i].follows;
+        own->parameters[i].follows.number = -1;
+    }
+    for (size_t i = 0; i < own->parameter_count; i++) {
+        db_fit_parameter *const p = &own->parameters[i];
+        const int was_refined = p->stages != DB_FIT_NOT_EARNED,
+                  places = db_facts_of(p->parameter)->settling <= DB_SETTLING_GEOMETRY;
+        if (is_cell_constant(p))
+            p->stages = DB_FIT_ALL_STAGES;
+        else if (by_moments)
+            p->stages = was_refined && places && !db_fit_parameter_is_tied(p);
+    }
+    if (by_moments) {
+        own->stage_count = 1;
+        own->stages[0] = (db_fit_stage){
+            .kind = DB_STAGE_MOMENTS, .blur = 1, .target = DB_FIT_WEIGHTED, .name = "strain"
+        };
+    }
+    if (status != DB_OK) db_fit_settings_clear(own);
+    return status;
+}
+
+/* Equations of the moves of n variables, of which some are released. */
+typedef struct equations {
+    size_t n;
+    unsigned char *held, *none; /* flags: released variables; none */
+    double *slope, *normal, *scatter, *kept, *all, *factor, *numbers;
+} equations;
+
+static int make_equations(size_t n, equations *e) {
+    e->n = n;
+    e->held = calloc(2 * n + 1, 1);
+    e->numbers = calloc(3 * n + 3 * n * n + 1, sizeof *e->numbers);
+    if (!e->held || !e->numbers) return 0;
+    e->none = e->held + n;
+    e->slope = e->numbers;
+    e->kept = e->slope + n;
+    e->all = e->kept + n;
+    e->normal = e->all + n;
+    e->scatter = e->normal + n * n;
+    e->factor = e->scatter + n * n;
+    return 1;
+}
+
+/* A constant that followed another moves with it; what is released is the difference. */
+static void move_together(equations *e, size_t leader, size_t follower) {
+    const size_t n = e->n;
+    double *const matrices[2] = { e->normal, e->scatter };
+    e->slope[leader] += e->slope[follower];
+    for (int m = 0; m < 2; m++) {
+        for (size_t k = 0; k < n; k++) matrices[m][leader * n + k] += matrices[m][follower * n + k];
+        for (size_t k = 0; k < n; k++) matrices[m][k * n + leader] += matrices[m][k * n + follower];
+    }
+}
+
+/* The step to the minimum, of variables that are not held. */
+static void step_to_minimum(const equations *e, const unsigned char *held, double *step) {
+    db_cholesky_factor(e->n, e->normal, e->n, 0, held, ROUNDING, e->factor);
+    for (size_t k = 0; k < e->n; k++) step[k] = -0.5 * e->slope[k];
+    db_cholesky_forward(e->n, e->factor, step);
+    db_cholesky_back(e->n, e->factor, step);
+}
+
+/* Square of what is released in units of its covariance by regions, and the mean of that square if the lattice is
+ * symmetric: Hotelling's, since `degrees` degrees of freedom are left to tell the covariance. The factor is that of all
+ * variables. */
+typedef struct released_square {
+    double found, by_chance;
+} released_square;
+
+static db_status square_of_released(db_context *context, const equations *e, double enlarged,
+                                    double degrees, released_square *square) {
+    const size_t n = e->n;
+    size_t count = 0;
+    double covariance[CONSTANTS * CONSTANTS] = { 0 }, factor[CONSTANTS * CONSTANTS], off[CONSTANTS];
+    double *const rows = calloc(CONSTANTS * n + 1, sizeof *rows);
+    if (!rows) return db_fail_memory(context, "the strain of a lattice");
+    for (size_t k = 0; k < n; k++) {
+        if (!e->held[k] || !(e->factor[k * n + k] > 0)) continue;
+        rows[count * n + k] = 1;
+        db_cholesky_forward(n, e->factor, rows + count * n);
+        db_cholesky_back(n, e->factor, rows + count * n);
+        off[count++] = e->all[k];
+    }
+    for (size_t r = 0; r < count; r++)
+        for (size_t s = 0; s < count; s++)
+            for (size_t k = 0; k < n; k++)
+                for (size_t l = 0; l < n; l++)
+                    covariance[r * count + s] +=
+                        enlarged * rows[r * n + k] * e->scatter[k * n + l] * rows[s * n + l];
+    db_cholesky_factor(count, covariance, count, 0, NULL, ROUNDING, factor);
+    db_cholesky_forward(count, factor, off);
+    square->found = 0;
+    for (size_t r = 0; r < count; r++) square->found += off[r] * off[r];
+    const double left = degrees - (double)count - 1;
+    square->by_chance = left > 0 ? (double)count * degrees / left : INFINITY;
+    free(rows);
+    return DB_OK;
+}
+
+/* Marks what is released, and puts ties into the equations. */
+static void arrange_released(const db_fit_settings *own, const db_variables *v, const released *r,
+                             equations *e) {
+    for (size_t k = 0; k < e->n; k++) {
+        for (size_t f = 0; f < r->count; f++) {
+            if (v->index[k] != r->index[f]) continue;
+            e->held[k] = 1;
+            for (size_t l = 0; l < e->n; l++)
+                if (db_fit_quantity_of(&own->parameters[v->index[l]]).number == r->leader[f].number)
+                    move_together(e, l, k);
+        }
+    }
+}
+
+/* Errors grow by the change of the quantities, as far as it is no chance: as in the estimate of James and Stein, what
+ * is expected by chance is taken off the square. */
+static void widen_errors(const db_variables *v, const equations *e, released_square square,
+                         db_fit_result *result) {
+    const double real = fmax(0, 1 - square.by_chance / square.found);
+    for (size_t k = 0; k < e->n; k++) {
+        if (e->held[k]) continue;
+        db_fit_estimate *const estimate = &result->estimates.list[v->index[k]];
+        const double change = real * (e->all[k] - e->kept[k]);
+        if (estimate->error > 0 && isfinite(change))
+            estimate->error = hypot(estimate->error, change);
+    }
+}
+
+/* parts: of the data, by whose slopes they scatter. */
+static db_status compare_steps(db_context *context, const db_fit_settings *own,
+                               const db_variables *v, const released *free_now, size_t parts,
+                               equations *e, db_fit_result *result) {
+    const double degrees = (double)parts - (double)e->n;
+    released_square square;
+    arrange_released(own, v, free_now, e);
+    step_to_minimum(e, e->held, e->kept);
+    step_to_minimum(e, e->none, e->all);
+    DB_TRY(square_of_released(context, e, (double)parts / degrees, degrees, &square));
+    if (square.found > 0) widen_errors(v, e, square, result);
+    return DB_OK;
+}
+
+static db_status take_regions(db_context *context, db_moments *m, const db_variables *v,
+                              int regions, equations *e) {
+    double loss;
+    DB_TRY(db_spot_regions_order(context, regions, m));
+    DB_TRY(db_spot_regions_scatter(m, v->start, regions, e->slope, e->scatter));
+    return db_moments_evaluate(m, v->start, &loss, e->slope, e->normal);
+}
+
+static db_status ask_moments(db_context *context, db_moments *m, const db_fit_settings *own,
+                             const db_variables *v, const released *free_now,
+                             db_fit_result *result) {
+    equations e = { 0 };
+    const int regions = db_spot_regions_count(m->count, v->count);
+    if ((size_t)regions <= v->count || (size_t)regions > m->count) return DB_OK;
+    db_status status = make_equations(v->count, &e)
+                           ? take_regions(context, m, v, regions, &e)
+                           : db_fail_memory(context, "the strain of a lattice");
+    if (status == DB_OK)
+        status = compare_steps(context, own, v, free_now, (size_t)regions, &e, result);
+    free(e.held);
+    free(e.numbers);
+    return status;
+}
+
+/* own: settings with the released cell, as of the following. */
+static db_status ask_spots_of(db_context *context, const db_fit_data *own,
+                              const db_experiment *refined, const released *free_now,
+                              db_fit_result *result) {
+    db_fit_result *const place = calloc(1, sizeof *place); /* large: stacks are small */
+    db_variables *const v = malloc(sizeof *v);
+    db_moments m;
+    if (!place || !v) {
+        free(place);
+        free(v);
+        return db_fail_memory(context, "the strain of a lattice");
+    }
+    db_refinement r = { .context = context, .data = *own, .result = place };
+    db_status status = db_refinement_begin(&r, refined);
+    if (status == DB_OK) {
+        db_variables_make(own->settings, 1, &r.given, &place->experiment, &r.placement, v);
+        status = db_moment_stage_take(&r, 0, v, &m);
+    }
+    if (status == DB_OK) {
+        status = ask_moments(context, &m, own->settings, v, free_now, result);
+        db_moments_clear(&m);
+    }
+    db_panel_placement_clear(&r.placement);
+    db_fit_course_clear(&r.course);
+    db_experiment_clear(&place->experiment);
+    free(place->estimates.memory);
+    free(place);
+    free(v);
+    return status;
+}
+
+/* Boxes are the parts of the data here: a model that went through a stage of pixels misses little beside noise. */
+static db_status ask_boxes(db_context *context, const db_fit_settings *own, db_objective *o,
+                           const released *free_now, db_fit_result *result) {
+    const db_variables *const v = &o->variables;
+    equations e = { 0 };
+    double loss = 0;
+    if (o->blocks.count <= v->count) return DB_OK;
+    DB_TRY(db_objective_evaluate(o, v->start, DB_OBJECTIVE_NORMAL));
+    db_variables_add_priors(v, v->start, &loss, o->gradient, o->normal);
+    if (!make_equations(v->count, &e)) {
+        free(e.held);
+        free(e.numbers);
+        return db_fail_memory(context, "the strain of a lattice");
+    }
+    memcpy(e.slope, o->gradient, e.n * sizeof *e.slope);
+    memcpy(e.normal, o->normal, e.n * e.n * sizeof *e.normal);
+    memcpy(e.scatter, o->scatter, e.n * e.n * sizeof *e.scatter);
+    const db_status status = compare_steps(context, own, v, free_now, o->blocks.count, &e, result);
+    free(e.held);
+    free(e.numbers);
+    return status;
+}
+
+static db_status ask_pixels(db_context *context, const db_fit_data *own, const db_stage_data *taken,
+                            const db_objective *refined, const released *free_now,
+                            db_fit_result *result) {
+    const db_objective_options request = { .stages = DB_FIT_ALL_STAGES,
+                                           .placement = &refined->placement,
+                                           .target = own->settings->target };
+    db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
+    if (!objective) return db_fail_memory(context, "the strain of a lattice");
+    db_status status =
+        db_stage_data_objective(context, &refined->experiment, own, taken, &request, objective);
+    if (status == DB_OK) status = ask_boxes(context, own->settings, objective, free_now, result);
+    db_objective_destroy(objective);
+    free(objective);
+    return status;
+}
+
+static int refines_edges(const db_fit_settings *settings) {
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        if (db_facts_of(settings->parameters[i].parameter)->kind == DB_KIND_CELL_EDGE &&
+            settings->parameters[i].stages != DB_FIT_NOT_EARNED)
+            return 1;
+    return 0;
+}
+
+/* Was the last stage one of moments, or left out? */
+static int ends_by_moments(const db_fit_settings *settings, const db_fit_result *result) {
+    const int last = (int)settings->stage_count - 1;
+    int left_out = 0;
+    for (size_t t = 0; t < result->trial_count; t++)
+        left_out |= result->trials[t].stage == last && !result->trials[t].kept;
+    return left_out || (last >= 0 && settings->stages[last].kind == DB_STAGE_MOMENTS);
+}
+
+db_status db_strained_lattice_widen(db_context *context, const db_fit_data *data,
+                                    const db_stage_data *taken, const db_objective *refined,
+                                    db_fit_result *result) {
+    const int by_moments = ends_by_moments(data->settings, result);
+    db_fit_settings own;
+    released free_now;
+    if (!refines_edges(data->settings) || !db_held_distance_has_moments(data->settings))
+        return DB_OK;
+    DB_TRY(release_cell(context, data->settings, by_moments, &own, &free_now));
+    const db_fit_data with_cell = { data->image, data->strong, &own };
+    db_status status = DB_OK;
+    if (free_now.count && by_moments)
+        status = ask_spots_of(context, &with_cell, &refined->experiment, &free_now, result);
+    else if (free_now.count)
+        status = ask_pixels(context, &with_cell, taken, refined, &free_now, result);
+    db_fit_settings_clear(&own);
+    return status;
+}

@@ -1,0 +1,40 @@
+#!/bin/sh
+# A lattice that is not as symmetric as its cell is held to be: what is refined makes up for it, and errors say so.
+set -eu
+. "$SOURCE_DIR/tests/support/refinement"
+still() { # NAME CELL: rendered, and refined as tetragonal
+    # shellcheck disable=SC2086
+    "$DUALBRAGG" sim -cell $2 -misset 10 20 30 -N 60 -default_F 20000 -fluence 3e21 -lambda 1 -distance 150 -detpixels 1000 -pixel 0.1 \
+        -spots closed -mosaic_rms 0.15 -footprint_rms 0.15 0.1 -water 20 -noisefile "$1.img" -seed 3 --quiet
+    fit 0 "$1.img" --cell 78.05,78.05,38 --symmetry tetragonal --no-report --output "$1"
+}
+errors_off() { # NAME PARAMETER TRUTH MOST
+    awk -v name="$1: $2" -v found="$(refined "$1.json" "$2")" -v truth="$3" -v error="$(value "$1.json" "$2" error)" -v most="$4" 'BEGIN {
+        off = (found - truth) / error
+        exit !(error > 0 && off <= most && off >= -most) }' ||
+        fail "$1: $2 is $(refined "$1.json" "$2") +- $(value "$1.json" "$2" error), expected $3"
+}
+is_widened() { # NAME PARAMETER: is its error larger than by misfit and by spots?
+    awk -v error="$(value "$1.json" "$2" error)" -v misfit="$(value "$1.json" "$2" error_scaled)" -v spots="$(value "$1.json" "$2" error_robust)" \
+        'BEGIN { exit !(error > 1.001 * misfit && error > 1.001 * spots) }'
+}
+still symmetric "78 78 38 90 90 90"
+still sheared "78 78 38 90 90.15 90"
+still stretched "78 78.2 38 90 90 90"
+for parameter in misset_x misset_y misset_z cell_a cell_c beam_fast beam_slow; do
+    ! is_widened symmetric $parameter || [ $parameter = cell_a ] || [ $parameter = cell_c ] ||
+        fail "$parameter of a symmetric lattice: its error grows to $(value symmetric.json $parameter error)"
+done
+is_widened sheared beam_fast || fail "an angle of 90.15 degrees is not in the error of the beam"
+is_widened stretched beam_slow || fail "an edge that is 0.3 % longer is not in the error of the beam"
+for name in symmetric sheared stretched; do
+    errors_off $name beam_fast 50.1 1.5
+    errors_off $name beam_slow 50.1 1.5
+done
+# strain of one kind is not taken for one of the other: a shear along the beam's fast direction, a longer edge
+below() { # NAME PARAMETER MOST: its error
+    awk -v error="$(value "$1.json" "$2" error)" -v most="$3" 'BEGIN { exit !(error > 0 && error < most) }' ||
+        fail "$1: the error of $2 is $(value "$1.json" "$2" error), expected less than $3"
+}
+below sheared beam_slow 0.008
+below stretched misset_x 0.02
