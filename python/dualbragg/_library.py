@@ -1,4 +1,4 @@
-"""Extension module, and what all calls share: contexts, statuses, arrays, texts."""
+"""Extension module, and helpers of all calls: contexts, statuses, arrays, texts."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Rendering:
         users.add(self)
 
     def arguments(self, keywords=None):
-        """Return the arguments of another Rendering that does the same. keywords: of its plan; None: unchanged."""
+        """Return arguments that make an equal Rendering. keywords: of its plan; None: unchanged."""
         given = self.given if self.front else self.given[0]
         return given, self.plan.names, self.plan.dtype, self.amplitudes, keywords or self.keywords
 
@@ -257,7 +257,7 @@ class Rendering:
         return found.reshape(self.count, -1)
 
     def exact(self):
-        """Return a Rendering that does the same in double precision."""
+        """Return an equal Rendering in double precision."""
         if (self.plan.precision, self.plan.dtype) == ("double", numpy.float64):
             return self
         if self._exact is None:

@@ -26,9 +26,9 @@ class Batch(_Planned):
 
     All shots have the counts (panels, pixels, sources, domains) and the structure factors of the experiment that makes
     the batch. Each has its own orientation, cell, beam and detector geometry. Threads work on different shots; results
-    have the same bits as those of a Plan for each shot.
+    have the same bits as with a Plan for each shot.
 
-    Arguments are those of Plan; `progress` is called between shots. Methods take `shots`, a sequence of Experiment."""
+    Arguments: as for Plan; `progress` is called between shots. Methods take `shots`, a sequence of Experiment."""
 
     def _create(self, experiment):
         out = ffi.new("db_plan_batch **")
@@ -43,7 +43,7 @@ class Batch(_Planned):
         self._shared = amplitudes
 
     def update(self, experiment: Experiment) -> None:
-        """Set the structure factors of all later shots to those of an experiment."""
+        """Use the structure factors of this experiment for all later shots."""
         self._call(lib.db_plan_batch_update, self._batch, need_experiment(experiment)._c)
 
     @staticmethod

@@ -54,7 +54,7 @@ def from_models(*, beam: Any, detector: Any, crystal: Any = None, goniometer: An
                 **keywords: Unpack[Keywords]) -> Experiment:
     """Return the Experiment of single dxtbx models: Beam, Detector, Crystal, Goniometer, Scan.
 
-    keywords: those of dualbragg.Experiment; they add values that the models lack (Ncells, default_F, fluence,
+    keywords: as for dualbragg.Experiment; they add values that the models lack (Ncells, default_F, fluence,
         mosaic_spread ...), or replace values of the models"""
     given = dict(beam=beam, detector=detector, goniometer=goniometer, scan=scan, crystal=crystal)
     listed: dict[str, Any] = {"__id__": "ExperimentList", "imageset": [], "profile": [], "scaling_model": []}

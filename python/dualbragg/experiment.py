@@ -179,7 +179,7 @@ class Experiment(Geometry, Record):
         """Return the experiment of a DIALS list (.expt).
 
         number: of the experiment in the list, from 0; -1: the only one
-        keywords: those of Experiment, for what the list lacks"""
+        keywords: as for Experiment, for values that the list lacks"""
         return cls(expt=path, expt_number=number, **keywords)
 
     def to_expt(self, path: Path) -> None:

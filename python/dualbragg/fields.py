@@ -61,7 +61,7 @@ def fields() -> dict[str, Field]:
 
 
 def parameters(experiment: Experiment | None = None) -> dict[str, Parameter]:
-    """Return the Parameters by name: those of an experiment, or all of the table (None)."""
+    """Return the Parameters of an experiment, or of the whole table (None), by name."""
     found = {}
     for p in range(lib.DB_PARAMETER_COUNT):
         if experiment is not None and not lib.db_parameter_exists(experiment._c, p):

@@ -334,9 +334,9 @@ class Matrices(Oriented):
     """Matrices A = U @ B of an experiment in the convention of a program. Setting A changes cell and orientation of the
     experiment, setting U its orientation.
 
-    laboratory: those of the Experiment
-    dxtbx: those of a dxtbx Crystal (1/A), in its frame; B has a along x, and b in the plane of x and y
-    mosflm: those of MOSFLM's matrix files, times the wavelength, in its frame; B has a* along x, and b* in the plane of
+    laboratory: in the frame of the Experiment
+    dxtbx: as in a dxtbx Crystal (1/A), in its frame; B has a along x, and b in the plane of x and y
+    mosflm: as in MOSFLM's matrix files, times the wavelength, in its frame; B has a* along x, and b* in the plane of
         x and y"""
 
     def __init__(self, experiment: Geometry, convention: str) -> None:

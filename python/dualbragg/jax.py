@@ -143,8 +143,8 @@ class _Operation:
         return [kind(values.shape, values.dtype), kind(factors.shape, factors.dtype)]
 
     def _batch(self, arguments, dims, *, own):
-        """Bind the arguments with the map's dimension in front. Structure factors without it stay as they are if they
-        may: their dimensions are the first ones of the values."""
+        """Bind the arguments with the map's dimension in front. Structure factors without it need not be repeated if
+        they have one dimension only: their leading dimensions are the first ones of the values."""
         size = next(a.shape[d] for a, d in zip(arguments, dims) if d is not None)
         pairs = range(1, len(arguments), 2) if self.gives == "image" else ()
         alone = all(dims[i] is None and arguments[i].ndim == 1 for i in pairs)
@@ -245,7 +245,7 @@ class Renderer:
     second_order: second derivatives of images: "error": refused; "gauss-newton": 0, so that the Hessian of a loss is
         J^T (d2 loss/d image2) J; "differences": central differences of fourth order of exact first derivatives, in
         double precision
-    keywords: those of dualbragg.Plan
+    keywords: as for dualbragg.Plan
 
     A renderer can be pickled and copied."""
 

@@ -82,7 +82,7 @@ def find_lattices(experiment: Experiment, image: AnyImage,
     """Find several crystals of one cell on an image: each from the spots that earlier ones leave.
 
     most: crystals to look for
-    Other arguments are those of find_orientation.
+    Other arguments: as for find_orientation.
 
     Return a list of Orientation. Raise InputError if no orientation explains more spots than chance."""
     context, watch, c, settings, keep = _search(experiment, image, data, progress)

@@ -496,8 +496,7 @@ class Plan(_Planned):
         return given, tangent
 
     def share(self, amplitudes: Amplitudes) -> None:
-        """Make structure factors the variables of vjp_all and jvp_all: those of Amplitudes, instead of each entry of
-        the list."""
+        """Make the structure factors of Amplitudes the variables of vjp_all and jvp_all, instead of the list's entries."""
         self._call(lib.db_plan_share_amplitudes, self._plan, self._shared_values(amplitudes), len(amplitudes))
         self._shared = amplitudes
 

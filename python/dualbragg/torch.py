@@ -48,7 +48,7 @@ class Renderer(torch.nn.Module):
     second_order: second derivatives of images by the parameters, for a loss that is differentiated twice: "error":
         refused; "gauss-newton": 0, so that the Hessian of a loss is J^T (d2 loss/d image2) J; "differences": central
         differences of fourth order of exact first derivatives, in double precision, at four more passes each
-    keywords: those of dualbragg.Plan. With device="cuda" images and cotangents are tensors of that GPU; values may be
+    keywords: as for dualbragg.Plan. With device="cuda" images and cotangents are tensors of that GPU; values may be
         there or on the processor, which reads them
 
     The module has no parameters of its own: to(), cuda() and double() make another plan, on that device or with that
@@ -325,7 +325,7 @@ class _AsGiven(inspect.Signature):
 
 
 class _Function(torch.autograd.Function):
-    """Function of tensors, a renderer and flags: what all operators below share.
+    """Base class of the operators below: a function of tensors, a renderer and flags.
 
     Tensors may have further dimensions in front. The second tensor, and those listed in `factors`, are structure
     factors; their dimensions in front are the first ones of the values. Each function is also a custom operator:
@@ -513,7 +513,7 @@ class Image(torch.nn.Module):
     own: of several shots, parameters with a value for each
     bounds: {name: (least, most)} in their units; these parameters stay between them
     dtype: of images, torch.float32 or torch.float64
-    keywords: those of Renderer. With amplitudes, a dualbragg.Amplitudes, structure factors are learned, too
+    keywords: as for Renderer. With amplitudes, a dualbragg.Amplitudes, structure factors are learned, too
 
     `steps` has a torch parameter for each name, () or (shots,), in typical steps of the quantity, so that one learning
     rate suits all: value = start + scale * step, or within bounds value = least + (most - least) * sigmoid.
@@ -644,7 +644,7 @@ class Image(torch.nn.Module):
                              for n, v in self.values().items())
 
     def get_extra_state(self) -> dict[str, Any]:
-        """Return what state_dict has besides the steps: start by name, and hkl of structure factors."""
+        """Return the rest of state_dict, beside the steps: start by name, and hkl of structure factors."""
         state: Dict[str, Any] = {}
         for i, name in enumerate(self.names):
             first = (..., i) if name in self.own or self._start.dim() == 1 else (0, i)
