@@ -6,6 +6,7 @@
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
+#include "base/photon_energy.h"
 #include "base/given.h"
 #include "fit/config/former_keys.h"
 #include "fit/config/found_cell.h"
@@ -36,7 +37,7 @@ void db_fit_config_init(db_fit_config *config) {
         setup->twotheta = setup->osc = setup->sensor_thickness = NAN;
     setup->detector_pixels[0] = setup->detector_pixels[1] = 0;
     config->header_geometry = config->group_of_list = 1;
-    config->orientation[0] = NAN;
+    config->orientation[0] = config->energy = NAN;
     config->trusted[0] = config->trusted[1] = NAN;
     config->hot_sigma = 50;
     config->shot_outlier_sigma = 8;
@@ -389,6 +390,32 @@ static db_status add_curves(const db_config_reader *reader, const db_yaml_node *
     return DB_OK;
 }
 
+/* The wavelength of a photon energy. */
+static db_status take_energy(const db_config_reader *reader, const db_yaml_node *model,
+                             db_fit_config *config) {
+    const double least = 100, energy = config->energy; /* eV: no crystal diffracts 124 A */
+    const double wavelength = DB_EV_ANGSTROM / energy;
+    if (isnan(energy)) return DB_OK;
+    const db_yaml_node *const node = db_yaml_find(model, "energy");
+    if (!isnan(config->setup.wavelength))
+        return db_config_fail(reader, node, "model", "energy",
+                              "expected either energy or wavelength, found both: %g eV are %.6g A, "
+                              "and the wavelength is %.6g A",
+                              energy, wavelength, config->setup.wavelength);
+    if (energy < least)
+        return db_config_fail(reader, node, "model", "energy",
+                              "expected eV, found %g; if these are keV, give %g", energy,
+                              1000 * energy);
+    if (wavelength < DB_SHORTEST_X_RAY)
+        return db_config_fail(reader, node, "model", "energy",
+                              "expected photons of at most %g eV, found %g; give the wavelength of "
+                              "electrons",
+                              DB_EV_ANGSTROM / DB_SHORTEST_X_RAY, energy);
+    config->setup.wavelength = wavelength;
+    config->energy = NAN;
+    return DB_OK;
+}
+
 static db_status take_sections(const db_config_reader *reader, const db_yaml_node *root,
                                db_fit_config *config) {
     enum { OTHER_SECTIONS = 10 };
@@ -418,6 +445,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     }
     const db_yaml_node *const model = db_yaml_find(root, "model");
     config->phi_given = model && db_yaml_find(model, "phi") != NULL;
+    DB_TRY(take_energy(reader, model, config));
     config->setup.wavelength_given = !isnan(config->setup.wavelength);
     DB_TRY(check_symmetry(reader, model, config));
     DB_TRY(check_axes(reader, root, &config->setup));

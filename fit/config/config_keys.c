@@ -126,6 +126,8 @@ static const db_config_key model_keys[] = {
     FIELD(POINT_SPREAD_CORRELATION, "0", "0.3"),
     FIELD(B_FACTOR, NULL, NULL),
     FIELD(WAVELENGTH, FROM_HEADER, "0.9686"),
+    NUMBERS("energy", 1, IN_CONFIG(energy), (POSITIVE), "eV", "the key wavelength", "12800",
+        "energy of the photons, instead of the wavelength"),
     FIELD(DISPERSION, NULL, NULL),
     FIELD(DISPERSION_STEPS, "automatic", "5"),
     OTHER("spectrum", DB_KEY_FILE, IN_CONFIG(spectrum_file), "none", "spectrum.dat",

@@ -132,6 +132,8 @@ class Model(Section):
     """A^2: Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the crystal's intensity"""
     wavelength: Optional[float] = None
     """A: central wavelength; default: from the image header"""
+    energy: Optional[float] = None
+    """eV: energy of the photons, instead of the wavelength; default: the key wavelength"""
     dispersion: Optional[float] = None
     """percent: full relative range of wavelengths"""
     dispersion_steps: Optional[int] = None

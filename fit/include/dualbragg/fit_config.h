@@ -63,7 +63,8 @@ typedef struct db_fit_config {
     int modules[4];
     struct db_fit_found_cell
         *found_cell;     /**< owned: found for a model without a cell; NULL: the cell was given */
-    double reserved[11]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    double energy;       /**< of photons (eV), instead of setup.wavelength; NAN: not given */
+    double reserved[10]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
 /** Frees what it owns. Safe on a zeroed configuration.

@@ -176,6 +176,13 @@ static void arguments_go_over_the_file(void **state) {
     assert_string_equal(config.image_file, "other.cbf");
 }
 
+static void a_photon_energy_is_a_wavelength(void **state) {
+    (void)state;
+    assert_int_equal(READ(complete, "model.energy=12800"), DB_OK);
+    assert_true(fabs(config.setup.wavelength - 0.96862655) < 1e-8);
+    assert_true(config.setup.wavelength_given && isnan(config.energy));
+}
+
 /* Keys that had other names once are read, and told; the command line wins whichever name it uses. */
 static void former_keys_are_read(void **state) {
     (void)state;
@@ -308,6 +315,12 @@ static const struct {
       "expected a list of 1 to 6 numbers greater than 0 (A, deg), found a list of 7" },
     { MINIMAL "model: {cell: [1, 2, 3, 90, 90, x]}\n", NULL, "model.cell: |found 'x'" },
     { MINIMAL "model: {wavelength: 0}\n", NULL, "expected a number greater than 0 (A), found '0'" },
+    { MINIMAL "model: {energy: 12.8}\n", NULL,
+      "expected eV, found 12.8; if these are keV, give 12800" },
+    { MINIMAL "model: {energy: 300000}\n", NULL,
+      "expected photons of at most 247968 eV, found 300000" },
+    { MINIMAL "model: {energy: 12800}\n", "model.wavelength=1",
+      "found both: 12800 eV are 0.968627 A" },
     { MINIMAL "data: {dmin: 3, dmax: 2}\n", NULL,
       "fit.yaml:4: data.dmax: resolution range is empty" },
     { MINIMAL "data: {roi: [5, 4, 1, 2]}\n", NULL, "fit.yaml:4: data.roi: empty" },
@@ -428,6 +441,7 @@ int main(void) {
         cmocka_unit_test(joint_intensities),
         cmocka_unit_test(the_stage_of_joint_intensities_is_told_by_its_algorithm),
         cmocka_unit_test(arguments_go_over_the_file),
+        cmocka_unit_test(a_photon_energy_is_a_wavelength),
         cmocka_unit_test(former_keys_are_read),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(large_texts_are_refused_at_once),
