@@ -146,7 +146,8 @@ static db_status write_shots(const fit_run *run, const char *path) {
 static db_status write_all_expt(const fit_run *run, const char *path) {
     char folder[DB_RUN_PATH_SIZE];
     db_fit_run_path(run, models, folder);
-    return db_fit_shots_write_expt(run->context, path, folder, run->result);
+    DB_TRY(db_fit_shots_write_expt(run->context, path, folder, run->result));
+    return db_fit_shots_take_models(run->context, path, run->result);
 }
 
 static db_status write_series_table(const fit_run *run, const char *path) {

@@ -10,6 +10,7 @@
 #include <dualbragg/reflections.h>
 #include <dualbragg/expert/dials_frame.h>
 #include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/experiment_list_content.h>
 #include <dualbragg/expert/fit_files.h>
 #include <dualbragg/expert/reflection_tables.h>
 #include <dualbragg/expert/symmetry.h>
@@ -418,6 +419,40 @@ static db_status place_shots(const db_json *list, series_rows *series,
     return s == result->shot_count
                ? DB_OK
                : db_json_fail(&experiments, "as many images as shots are in use");
+}
+
+static db_status take_model(db_context *context, const char *list, const listed_shot *listed,
+                            db_experiment *experiment) {
+    const db_expt_selection selection = { .number = listed->experiment, .frame = listed->number };
+    db_expt_content content;
+    DB_TRY(db_experiment_init(context, experiment));
+    const db_status status = db_read_expt(context, list, &selection, experiment, &content);
+    db_expt_content_clear(&content);
+    return status;
+}
+
+db_status db_fit_shots_take_models(db_context *context, const char *list,
+                                   db_fit_shots_result *result) {
+    series_rows series = { result, NULL };
+    json_t *document = NULL;
+    db_json root;
+    size_t count = 0, missing = 0;
+    for (size_t k = 0; k < result->shot_count && result->passages; k++)
+        missing += result->shot[k].used && !result->shot[k].experiment.detector.panels;
+    if (!missing) return DB_OK;
+    DB_TRY(db_json_open(context, list, &document, &root));
+    db_table_identifier *const identifiers = malloc((result->shot_count + 1) * sizeof *identifiers);
+    series.shot = calloc(result->shot_count + 1, sizeof *series.shot);
+    db_status status = identifiers && series.shot
+                           ? place_shots(&root, &series, identifiers, &count)
+                           : db_fail_memory(context, "the models of the shots");
+    for (size_t k = 0; k < result->shot_count && status == DB_OK; k++)
+        if (result->shot[k].used && !result->shot[k].experiment.detector.panels)
+            status = take_model(context, list, &series.shot[k], &result->shot[k].experiment);
+    free(identifiers);
+    free(series.shot);
+    json_decref(document);
+    return status;
 }
 
 db_status db_fit_shots_write_table(db_context *context, const char *path, const char *list,

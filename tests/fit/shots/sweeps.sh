@@ -76,11 +76,18 @@ done
 awk '$1 !~ /^#/ && $11 <= 3 && $12 > 3 { bad = 1 } $1 !~ /^#/ { n++ } END { exit bad || n < 500 }' sweeps.hkl ||
     fail "reflections of sweeps: $(head -n 30 sweeps.hkl)"
 
-# refined models are the start of another refinement, as configurations and as experiments
-fit 0 sweeps.yaml --output again --no-report
-as_rendered again
-near "again: misset z" "$(refined again.json misset_z)" 0.12 0.002
+# refined models are the start of another refinement
 sed 's/frames.txt/sweeps.expt/; s/cell: [[][^]]*[]], //' series.yaml > from_list.yaml
 fit 0 from_list.yaml --output listed --no-report
 as_rendered listed
 near "listed: misset z" "$(refined listed.json misset_z)" 0 0.002
+
+# so are the reflections of several processes
+if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
+    env ASAN_OPTIONS=detect_leaks=0 mpirun --allow-run-as-root --oversubscribe --quiet -n 2 "$DUALBRAGG" fit series.yaml --output processes \
+        --no-report --threads 1 > out 2> err < /dev/null || fail "two processes: $(cat err)"
+    cmp sweeps.hkl processes.hkl || fail "two processes: other reflections"
+    [ "$(wc -c < sweeps.refl)" -eq "$(wc -c < processes.refl)" ] || fail "two processes: another table: $(ls -l ./*.refl)"
+else
+    echo "without mpirun: processes are not tested"
+fi

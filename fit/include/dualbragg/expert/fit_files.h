@@ -137,6 +137,15 @@ DB_API db_status db_fit_shots_write_hkl(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_passages(db_context *context, const char *path,
                                              const db_fit_shots_result *result);
 
+/** Reads the models of a series' frames that other processes have refined: what the writers of its reflections need.
+ *
+ * @param context receives the message of a failure
+ * @param list experiment list of all (db_fit_shots_write_expt)
+ * @param result of shots; those in use without a model get the list's
+ * @return DB_OK; an error of the list; DB_ERROR_MEMORY */
+DB_API db_status db_fit_shots_take_models(db_context *context, const char *list,
+                                          db_fit_shots_result *result);
+
 /** Writes them as a reflection table of DIALS, each once: places and centroids (xyzcal, xyzobs) along
  * the scan, too.
  *
