@@ -1,0 +1,64 @@
+"""Refined curves of a set of make_set.py against the true ones: a row of a table for each result, and a figure.
+
+usage: compare.py FOLDER FIGURE.png fit_4.json fit_16.json ...
+
+rms: of refined f' and f'' (electrons) from the truth, over all points of all kinds. pull: rms of the same in standard errors. Edges:
+where the truth rises through the middle, as dualbragg fit finds it in the refined curve.
+"""
+import json
+import os
+import sys
+
+import numpy as np
+
+
+def edge_of(energy, second):
+    """Where straight lines rise through the middle between both ends, where they are steepest."""
+    level, rise = (second[:3].mean() + second[-3:].mean()) / 2, np.diff(second)
+    crossed = np.flatnonzero((second[:-1] <= level) & (second[1:] > level))
+    i = crossed[np.argmax(rise[crossed])]
+    return energy[i] + (level - second[i]) / rise[i] * (energy[i + 1] - energy[i])
+
+
+def main():
+    folder, figure, *names = sys.argv[1:]
+    drawn = None
+    print("| shots | rms f' | rms f'' | pull | errors of the edges (eV) | off by (eV) | difference (eV) | seconds |")
+    for name in names:
+        with open(os.path.join(folder, name)) as file:
+            found = json.load(file)
+        off, pulls, edges, errors, true_edges = [[], []], [], [], [], []
+        for k, curve in enumerate(found["curves"]):
+            energy, true = np.array(curve["energy"]), np.loadtxt(os.path.join(folder, "true_%d.tsv" % (k + 1)))
+            for column, key in (1, "fp"), (2, "fdp"):
+                away = np.array(curve[key]) - np.interp(energy, true[:, 0], true[:, column])
+                off[column - 1] += list(away)
+                pulls += list(away / curve[key + "_error"])
+            true_edges.append(edge_of(energy, np.interp(energy, true[:, 0], true[:, 2])))
+            edges.append(curve["edge"])
+            errors.append(curve["edge_error"])
+        rms = [np.sqrt(np.mean(np.square(x))) for x in (*off, pulls)]
+        apart = "%.1f \u00b1 %.1f" % (edges[-1] - edges[0], np.hypot(*errors)) if len(edges) > 1 else ""
+        print("| %d | %.2f | %.2f | %.2f | %s | %s | %s | %.0f |" % (
+            found["used"], *rms, ", ".join("%.2f" % e for e in errors), ", ".join("%.1f" % (e - t) for e, t in zip(edges, true_edges)),
+            apart, found["seconds"]))
+        drawn = found
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    _, axes = pyplot.subplots(1, 2, figsize=(9, 3.4))
+    for axis, key, column, label in (axes[0], "fp", 1, "f' (electrons)"), (axes[1], "fdp", 2, "f'' (electrons)"):
+        for k, curve in enumerate(drawn["curves"]):
+            true = np.loadtxt(os.path.join(folder, "true_%d.tsv" % (k + 1)))
+            axis.plot(true[:, 0], true[:, column], "C%d-" % k, lw=1)
+            axis.errorbar(curve["energy"], curve[key], curve[key + "_error"], fmt="C%d." % k, ms=4, lw=0.8, label=curve["sites"])
+        axis.set_xlim(curve["energy"][0], curve["energy"][-1])
+        axis.set_xlabel("photon energy (eV)")
+        axis.set_ylabel(label)
+    axes[1].legend(frameon=False)
+    pyplot.tight_layout()
+    pyplot.savefig(figure, dpi=90)
+
+
+if __name__ == "__main__":
+    main()
