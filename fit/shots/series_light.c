@@ -45,6 +45,37 @@ static const db_part_light *light_at(const db_series *s, size_t i) {
     return &parts[s->part[i].box];
 }
 
+/* Light of a box by the model (rival < 0) or with another mosaic spread, for an intensity of 1. */
+static double light_of_spread(const db_part_light *part, int rival) {
+    return rival < 0 ? part->shape : part->of_spread[rival];
+}
+
+/* Squared differences of a reflection's boxes from the model, less those from a rival of another mosaic spread, each with the
+ * intensity that is best for the boxes together. A reflection in one box has any light. */
+static void compare_spread(const db_series *s, size_t r, int rival, db_frame_light *frame) {
+    double best[2] = { 0 }, square[2] = { 0 };
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = s->first[r]; i < s->first[r + 1]; i++) {
+            const db_part_light *const part = light_at(s, i);
+            const double weight = part->pixels ? compare_part(part, s->value[1][r]).weight : 0,
+                         shape = light_of_spread(part, k ? rival : -1);
+            best[k] += weight * shape * part->light;
+            square[k] += weight * shape * shape;
+        }
+        best[k] = square[k] > 0 ? fmax(0, best[k] / square[k]) : 0;
+    }
+    for (size_t i = s->first[r]; i < s->first[r + 1] && square[1] > 0; i++) {
+        const db_part_light *const part = light_at(s, i);
+        const part_light p = compare_part(part, s->value[1][r]);
+        const double model = best[0] * part->shape, other = best[1] * part->of_spread[rival],
+                     apart = other - model;
+        db_light_margin *const m = &frame[s->part[i].shot].spread[rival];
+        if (part->pixels == 0) continue;
+        m->excess += p.weight * apart * (2 * p.measured - model - other);
+        m->variance += 4 * p.weight * p.weight * apart * apart * p.expected;
+    }
+}
+
 static void add_reflection(const db_series *s, size_t r, db_frame_light *frame) {
     const size_t first = s->first[r], end = s->first[r + 1];
     double light = 0, boxes = 0;
@@ -54,6 +85,7 @@ static void add_reflection(const db_series *s, size_t r, db_frame_light *frame) 
         boxes++;
     }
     const double share = 1 - 1 / boxes;
+    for (int k = 0; k < DB_RIVAL_SPREADS && boxes > 1; k++) compare_spread(s, r, k, frame);
     for (size_t i = first; i < end; i++) {
         const size_t k = s->part[i].shot;
         const db_part_light *const part = light_at(s, i);
@@ -143,6 +175,41 @@ static void mark_dark(db_shot_summary *summary, const char *why) {
              100 * fmax(0, db_light_explained(&summary->light)), why);
 }
 
+/* Frames of a series whose light is likelier with another mosaic spread. */
+static void judge_spread(db_shots *all, int rival) {
+    static const char *const name[DB_RIVAL_SPREADS] = { "half", "twice" };
+    db_light_margin sum = { 0, 0 };
+    for (size_t k = 0; k < all->count; k++) {
+        if (!all->summary[k].used) continue;
+        sum.excess += all->summary[k].light.spread[rival].excess;
+        sum.variance += all->summary[k].light.spread[rival].variance;
+    }
+    for (size_t k = 0; k < all->count && is_sure(&sum); k++) {
+        db_shot_summary *const summary = &all->summary[k];
+        if (!summary->used || summary->wrong || !(summary->light.spread[rival].excess > 0))
+            continue;
+        summary->wrong = DB_SHOT_WRONG;
+        snprintf(summary->reason, sizeof summary->reason,
+                 "with %s the mosaic spread the light of reflections on all frames is likelier, by "
+                 "%.0f squares of errors (by chance %.0f): the mosaic spread is wrong; refine "
+                 "mosaic_variance",
+                 name[rival], sum.excess, sqrt(sum.variance));
+    }
+}
+
+/* Are intensities of the frames in use known not to be usable? */
+static int lacks_intensities(const db_shots *all) {
+    size_t spots = 0, alike = 0;
+    double part;
+    int usable;
+    for (size_t k = 0; k < all->count; k++) {
+        spots += all->summary[k].used ? all->summary[k].light.spots : 0;
+        alike += all->summary[k].used ? all->summary[k].light.alike : 0;
+    }
+    db_light_judge(spots, alike, &part, &usable);
+    return spots > 0 && !usable;
+}
+
 void db_series_judge_light(db_shots *all) {
     db_light_margin sum = { 0, 0 };
     for (size_t k = 0; k < all->count; k++) {
@@ -158,4 +225,6 @@ void db_series_judge_light(db_shots *all) {
             mark_dark(summary, ", not much better than if reflections were as bright on all frames "
                                "that show them");
     }
+    for (int rival = 0; rival < DB_RIVAL_SPREADS && lacks_intensities(all); rival++)
+        judge_spread(all, rival);
 }

@@ -72,7 +72,7 @@ db_status db_series_note_light(const db_shots *all, db_context *context, size_t 
     s->light_bytes[shot] = s->boxes[shot] * sizeof *part;
     for (size_t b = 0; b < s->boxes[shot]; b++)
         part[b] = light_of(&open->objective, &open->pixels, b);
-    return DB_OK;
+    return db_series_note_spreads(all, context, open, part);
 }
 
 static void add_part(size_t shot, const db_part_light *part, double intensity, db_fit_passage *to) {

@@ -21,7 +21,8 @@ typedef struct db_strong_place {
 
 /* What a box shows at the minimum: sums over its pixels in use. */
 typedef struct db_part_light {
-    double shape;       /* of the model's image for an intensity of 1 */
+    double shape;                       /* of the model's image for an intensity of 1, */
+    double of_spread[DB_RIVAL_SPREADS]; /* and with other mosaic spreads; 0: not known */
     double recorded;    /* part of the reflection, by the model with which the stage began */
     int from[2], to[2]; /* its pixels, as the position */
     double background;  /* counts */
@@ -59,5 +60,10 @@ struct db_series {
     void **light;         /* at the minimum: db_part_light [boxes], here likewise */
     double *curvature; /* [count] half second derivatives of the loss by them, of the last search */
 };
+
+/* Fills of_spread of the boxes of an open shot, as evaluated, where the mosaic spread is held. */
+struct db_open_shot;
+db_status db_series_note_spreads(const db_shots *all, db_context *context,
+                                 const struct db_open_shot *open, db_part_light *part);
 
 #endif

@@ -77,13 +77,15 @@ typedef struct db_light_margin {
     double excess, variance;
 } db_light_margin;
 
+enum { DB_RIVAL_SPREADS = 2 }; /* mosaic spreads beside the model's: half and twice as wide */
+
 /* Light of a frame of a series, in the boxes of all reflections that the series shows there
  * (fit/shots/series_light.c): squared misfit of the model, and of no light, without the part of noise; margins
  * over a model without spots, and over spots as bright on all frames that show them; spots with strong pixels, and
  * number of them with the right brightness in the model. */
 typedef struct db_frame_light {
     double missed, all;
-    db_light_margin none, even;
+    db_light_margin none, even, spread[DB_RIVAL_SPREADS];
     size_t spots, alike;
 } db_frame_light;
 

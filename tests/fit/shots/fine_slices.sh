@@ -42,6 +42,12 @@ grep -q '12 of 12 shots are wrong; the first is frame_0.img, the model explains'
 [ "$(grep -c '^  frame_[0-9]*.img: the model explains' long.log)" = 12 ] || fail "wrong frames by name: $(cat long.log)"
 grep -q '^# NOT TO BE USED' long.hkl || fail "intensities by a wrong spread: $(head -3 long.hkl)"
 
+# half and twice the mosaic spread: intensities are not to be used, as light tells by the other spread
+for spread in 0.045:twice 0.18:half; do
+    fit 1 series.yaml --output spread --no-report model.mosaic_rms=${spread%:*}
+    grep -q "12 of 12 shots are wrong; the first is frame_0.img, with ${spread#*:} the mosaic spread" err || fail "spread $spread: $(cat err)"
+done
+
 # a crystal whose blocks turn more about one axis than about others
 for frame in 0 1 2 3 4 5 6 7 8 9 10 11; do
     "$DUALBRAGG" sim -cell 8 9 11 90 90 90 -misset 20 30 40 -N 600 -gauss_xtal -default_F 20 -fluence 1e22 -lambda 0.7 -distance 50 -detpixels 320 \
