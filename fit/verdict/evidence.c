@@ -163,19 +163,37 @@ static double nearest_square(const db_evidence *e, const db_evidence_spot *s,
     return square[0];
 }
 
+/* The corner that is nearest to a spot, and the square of its distance in widths. */
+static int nearest_corner(const corners *all, double *least) {
+    double square[CORNERS];
+    int nearest = 0;
+    squares_of(all, square);
+    for (int c = 1; c < CORNERS; c++)
+        if (square[c] < square[nearest]) nearest = c;
+    *least = square[nearest];
+    return nearest;
+}
+
 /* Square of the distance of the node that is nearest to a spot, in widths, and the place of the node. */
 static double nearest_reflection(const db_evidence *e, const db_evidence_spot *s,
                                  const db_evidence_nodes *nodes, const db_evidence_width *w,
                                  double at[3]) {
     corners all;
-    double square[CORNERS];
-    int nearest = 0;
+    double square;
     place_corners(e, s, nodes, w, &all);
-    squares_of(&all, square);
-    for (int c = 1; c < CORNERS; c++)
-        if (square[c] < square[nearest]) nearest = c;
+    const int nearest = nearest_corner(&all, &square);
     for (int k = 0; k < 3; k++) at[k] = all.at[k][nearest];
-    return square[nearest];
+    return square;
+}
+
+void db_evidence_node(const db_evidence *e, const db_evidence_nodes *nodes, size_t spot,
+                      int hkl[3]) {
+    corners all;
+    double index[3], square;
+    place_corners(e, &e->spot[spot], nodes, &e->width[!db_evidence_half(spot)], &all);
+    db_apply(nodes->to_index, e->spot[spot].q, index);
+    const int nearest = nearest_corner(&all, &square);
+    for (int i = 0; i < 3; i++) hkl[i] = (int)floor(index[i]) + (nearest >> i & 1);
 }
 
 /* Student's density of some numbers, at `square` from its middle, relative to spots at random places, whose

@@ -60,6 +60,10 @@ double db_evidence_weight(const db_evidence *e, const db_evidence_spot *spot,
                           const db_evidence_nodes *nodes, const db_evidence_width *width,
                           double at[3], double *part);
 
+/* Indices of the node that is nearest to a spot, with the widths of the other half. */
+void db_evidence_node(const db_evidence *e, const db_evidence_nodes *nodes, size_t spot,
+                      int hkl[3]);
+
 /* Densities at the first `count` spots with the widths of a half, relative to a density of 1 of spots at random
  * places. For spots at nodes of a lattice; and for spots at random places in rows of the model's lattice along
  * direction 0 to 2 (a*, b*, c*). */

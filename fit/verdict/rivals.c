@@ -2,8 +2,10 @@
 
 #include "base/cell_constants.h"
 #include "base/context_internal.h"
+#include "base/quantile.h"
 #include "fit/linear/cholesky.h"
 #include "fit/pixels/geometry.h"
+#include "fit/search/agreement.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -279,15 +281,16 @@ static int move_model(const db_evidence *from, mover *m, db_evidence *e) {
 /* A move is not determined if elimination leaves less than this part of its diagonal. */
 static const double UNDETERMINED = 1e-12;
 
-/* A least-squares step. Spots are weighted by the probability that the lattice has made them. */
-static void step_on(const db_evidence *e, int half, mover *m) {
+/* A least-squares step by the spots up to a length of the scattering vector (1/angstrom). Spots are weighted by the
+ * probability that the lattice has made them. */
+static void step_on(const db_evidence *e, int half, double most, mover *m) {
     const db_evidence_width *const w = &e->width[half];
     const double width[3] = { w->place, w->place, w->turn };
     const int moves = m->moves;
     double normal[MOVES][MOVES] = { 0 }, right[MOVES] = { 0 }, L[MOVES * MOVES];
     for (size_t n = 0; n < e->judged; n++) {
         double slope[3][MOVES], at[3], part;
-        if (db_evidence_half(n) != half) continue;
+        if (db_evidence_half(n) != half || db_length(e->spot[n].q) > most) continue;
         const double weight = db_evidence_weight(e, &e->spot[n], &m->nodes, w, at, &part);
         slopes_at(e, m, &e->spot[n], slope);
         for (int i = 0; i < 3; i++)
@@ -308,7 +311,7 @@ static void move_half(const db_evidence *from, db_evidence *e, int half, mover *
     enum { STEPS = 4 };
     if (!move_model(from, m, e)) return;
     for (int step = 0; step < STEPS; step++) {
-        step_on(e, half, m);
+        step_on(e, half, INFINITY, m);
         if (!move_model(from, m, e)) return;
         db_evidence_fit(e, half);
     }
@@ -329,14 +332,105 @@ static double stretch_of(const db_evidence *e, const mover *m, int half) {
     return sqrt(sum / (2 * fmax(1, (double)e->judged))) / e->width[half].place;
 }
 
-static void look_at_moved(const db_evidence *e, int moves, const double longer[3],
-                          db_evidence *other, db_moved_model *moved) {
+/* A lattice with a fraction of the nodes, turned, with other edges and its origin at another node, may have made the spots:
+ * the model takes them for nodes beside the right ones. The innermost spots are then at nodes of one coset: the model's
+ * nodes that this lattice has with this origin. It is fitted to them, and then to more and more spots. */
+enum { GROWTHS = 4 };
+static const double GROWN[GROWTHS] = { 0.125, 0.25, 0.5, 1 }; /* parts of the spots */
+
+/* One of the innermost spots: its node of the model, and ln of its likelihood over a random place. */
+typedef struct inner_spot {
+    const db_evidence_spot *spot;
+    int node[3];
+    double evidence;
+} inner_spot;
+
+/* Lists the innermost spots; growth: lengths of scattering vectors that hold the parts GROWN. density: of the room. */
+static size_t take_inner(const db_evidence *e, double *length, inner_spot *inner,
+                         double growth[GROWTHS]) {
+    db_evidence_nodes nodes;
+    size_t count = 0;
+    if (!e->judged || !db_evidence_nodes_of(e, e->lattice, &nodes)) return 0;
+    for (size_t i = 0; i < e->judged; i++) length[i] = db_length(e->spot[i].q);
+    db_sort_numbers(length, e->judged);
+    for (int i = 0; i < GROWTHS; i++)
+        growth[i] = length[(size_t)(GROWN[i] * (double)(e->judged - 1))];
+    for (size_t i = 0; i < e->judged; i++) {
+        if (db_length(e->spot[i].q) > growth[0]) continue;
+        inner_spot *const s = &inner[count++];
+        *s = (inner_spot){ .spot = &e->spot[i], .evidence = fmax(0, db_evidence_of_spot(e, i)) };
+        db_evidence_node(e, &nodes, i, s->node);
+    }
+    return count;
+}
+
+static int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+
+/* Moves a node to the first one of its coset, whose number it returns. */
+static int reduce_node(const way *w, int node[3]) {
+    int number = 0;
+    for (int i = 0; i < 3; i++) {
+        const int *const row = w->row + 3 * i, times = floor_quotient(node[i], row[i]);
+        for (int k = i; k < 3; k++) node[k] -= times * row[k];
+        number = number * row[i] + node[i];
+    }
+    return number;
+}
+
+/* The coset that has most of the evidence, by its first node; returns the evidence of all others. */
+static double find_coset(const way *w, const inner_spot *inner, size_t count, int best[3]) {
+    double sum[MOST_TIMES] = { 0 }, most = -1, all = 0;
+    for (size_t i = 0; i < count; i++) {
+        int first[3];
+        memcpy(first, inner[i].node, sizeof first);
+        const int coset = reduce_node(w, first);
+        all += inner[i].evidence;
+        sum[coset] += inner[i].evidence;
+        if (sum[coset] < most) continue;
+        most = sum[coset];
+        memcpy(best, first, sizeof first);
+    }
+    return all - fmax(0, most);
+}
+
+/* Shift of the image (pixels) that brings the origin of a lattice to a node of the model. */
+static void shift_origin(const db_evidence *e, const double lattice[9], const int node[3],
+                         const inner_spot *inner, size_t count, double shift[2]) {
+    const double own[3] = { node[0], node[1], node[2] };
+    double at[3], index[3], to_index[9], apart[3];
+    if (!db_invert(lattice, to_index)) return;
+    db_apply(e->lattice, own, at);
+    db_apply(to_index, at, index);
+    for (int i = 0; i < 3; i++) index[i] -= rint(index[i]); /* a shorter way to the same coset */
+    db_apply(lattice, index, at);
+    for (size_t i = 0; i < count; i++) {
+        db_apply(inner[i].spot->offset, at, apart);
+        for (int k = 0; k < 2; k++) shift[k] += apart[k] / (double)count;
+    }
+}
+
+static void grow_half(const db_evidence *from, const double growth[GROWTHS], int half, mover *m,
+                      db_evidence *e) {
+    enum { STEPS = 3 };
+    if (!move_model(from, m, e)) return;
+    e->width[half] = from->width[half];
+    for (int i = 0; i < GROWTHS; i++)
+        for (int step = 0; step < STEPS; step++) {
+            step_on(e, half, growth[i], m);
+            if (!move_model(from, m, e)) return;
+        }
+}
+
+/* Moves a rival, from where it starts, to its spots, and compares it with the model. from: the model, with the rival's
+ * lattice; growth: NULL, or GROWTHS lengths up to which the first steps take spots. */
+static void look_at_moved(const db_evidence *e, const db_evidence *from, const mover *start,
+                          const double *growth, db_evidence *other, db_moved_model *moved) {
     const double far = 2; /* widths of the moved model's spots, or of the model's nodes */
     moved->margin = 0;
     for (int half = 0; half < DB_HALVES; half++) {
-        mover m = { .moves = moves };
-        memcpy(m.move + SHIFTED, longer, 3 * sizeof *longer);
-        move_half(e, other, half, &m);
+        mover m = *start;
+        if (growth) grow_half(from, growth, half, &m, other);
+        move_half(from, other, half, &m);
         for (size_t i = 0; i < e->judged; i++)
             if (db_evidence_half(i) != half)
                 moved->margin += db_evidence_of_spot(e, i) - db_evidence_of_spot(other, i);
@@ -345,33 +439,77 @@ static void look_at_moved(const db_evidence *e, int moves, const double longer[3
         for (int i = 0; i < 3; i++) moved->edge[i] = 1 / (1 + m.move[SHIFTED + i]);
         const int is_near = moved->turn < far * fmax(e->node_turn, other->width[half].turn) &&
                             hypot(m.move[3], m.move[4]) < far * other->width[half].place;
-        if (moves > SHIFTED ? stretch_of(other, &m, half) < far : is_near) moved->margin = NAN;
+        const int is_stretched = m.moves > SHIFTED && !growth;
+        if (is_stretched ? stretch_of(other, &m, half) < far : is_near) moved->margin = NAN;
     }
 }
 
-static db_status margin_over_moves(db_context *context, const db_evidence *e, int moves,
-                                   db_moved_model *moved) {
-    db_evidence other = *e;
-    other.spot = malloc((e->count + 1) * sizeof *other.spot);
-    other.density[0] = calloc(DB_HALVES * e->count + 1, sizeof *other.density[0]);
-    double *const room = calloc(2 * e->judged + 1, sizeof *room), longer[3] = { 0 };
-    const int enough = other.spot && other.density[0] && room;
-    if (enough) {
-        memcpy(other.spot, e->spot, e->count * sizeof *other.spot);
-        other.density[1] = other.density[0] + e->count;
-        if (moves > SHIFTED) find_edges(e, room, longer);
-        look_at_moved(e, moves, longer, &other, moved);
+/* Room for models that are moved. */
+typedef struct mover_room {
+    db_evidence other; /* a copy of the evidence, whose spots are moved; owned, as all */
+    double *density;   /* two for each spot */
+    inner_spot *inner;
+} mover_room;
+
+static void clear_room(mover_room *room) {
+    db_evidence_clear(&room->other);
+    free(room->density);
+    free(room->inner);
+}
+
+static db_status make_mover_room(db_context *context, const db_evidence *e, mover_room *room) {
+    room->other = *e;
+    room->other.spot = malloc((e->count + 1) * sizeof *room->other.spot);
+    room->other.density[0] = calloc(DB_HALVES * e->count + 1, sizeof *room->other.density[0]);
+    room->density = calloc(2 * e->judged + 1, sizeof *room->density);
+    room->inner = malloc((e->judged + 1) * sizeof *room->inner);
+    if (room->other.spot && room->other.density[0] && room->density && room->inner) {
+        memcpy(room->other.spot, e->spot, e->count * sizeof *room->other.spot);
+        room->other.density[1] = room->other.density[0] + e->count;
+        return DB_OK;
     }
-    free(room);
-    db_evidence_clear(&other);
-    return enough ? DB_OK : db_fail_memory(context, "a moved model");
+    clear_room(room);
+    return db_fail_memory(context, "a moved model");
+}
+
+/* The model itself, moved, or the likeliest lattice with a fraction of its nodes. */
+static void look_at_fewer(const db_evidence *e, mover_room *room, db_moved_model *moved) {
+    const double enough = -DB_AGREEMENT_SIGNIFICANT;
+    double growth[GROWTHS] = { 0 };
+    way list[WAYS];
+    db_evidence from = *e; /* borrows */
+    const size_t inner = take_inner(e, room->density, room->inner, growth), count = list_ways(list);
+    for (size_t n = 0; n < count; n++) {
+        int node[3] = { 0 };
+        mover start = { .moves = MOVES };
+        db_moved_model found = { .times = list[n].times };
+        if (find_coset(&list[n], room->inner, inner, node) >= enough) continue;
+        lattice_of(&list[n], e->lattice, 0, from.lattice);
+        shift_origin(e, from.lattice, node, room->inner, inner, start.move + TURNED);
+        look_at_moved(e, &from, &start, growth, &room->other, &found);
+        if (found.margin < 0 && !(moved->margin < found.margin)) *moved = found;
+    }
 }
 
 db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_moved_model *moved) {
-    return margin_over_moves(context, e, SHIFTED, moved);
+    const mover start = { .moves = SHIFTED };
+    mover_room room;
+    DB_TRY(make_mover_room(context, e, &room));
+    *moved = (db_moved_model){ .times = 1 };
+    look_at_moved(e, e, &start, NULL, &room.other, moved);
+    look_at_fewer(e, &room, moved);
+    clear_room(&room);
+    return DB_OK;
 }
 
 db_status db_margin_over_stretched(db_context *context, const db_evidence *e,
                                    db_moved_model *moved) {
-    return margin_over_moves(context, e, MOVES, moved);
+    mover start = { .moves = MOVES };
+    mover_room room;
+    DB_TRY(make_mover_room(context, e, &room));
+    *moved = (db_moved_model){ .times = 1 };
+    find_edges(e, room.density, start.move + SHIFTED);
+    look_at_moved(e, e, &start, NULL, &room.other, moved);
+    clear_room(&room);
+    return DB_OK;
 }

@@ -21,6 +21,7 @@ typedef struct db_other_cell {
 
 /* A model whose spots are all moved by more than twice their widths. */
 typedef struct db_moved_model {
+    int times;       /* it has this fraction of the model's nodes: 1, or 1/2, 1/3, 1/4 */
     double margin;   /* NAN: the spots do not ask for a move */
     double turn;     /* degree */
     double shift[2]; /* pixels, fast and slow */
@@ -48,7 +49,8 @@ db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_ot
  * with the crystal, and other orientations meet as many. */
 db_status db_margin_over_turned(db_context *context, const db_evidence *e, double *least);
 
-/* Margin over the model, turned and its image shifted as the spots ask for. */
+/* Margin over the model, turned and its image shifted as the spots ask for; or over a lattice with 1/2, 1/3 or 1/4 of its
+ * nodes so moved, with other edges. */
 db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_moved_model *moved);
 
 /* Margin over the model with other edges as well, which move its spots by more than twice their widths. */

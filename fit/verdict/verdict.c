@@ -105,13 +105,18 @@ static void test_cell(const judge *j, db_fit_test_kind kind, const char *what, d
 }
 
 static void test_moved(const judge *j, const db_moved_model *moved, double margin) {
+    static const char *const what[] = { "the model", "half of the model's nodes",
+                                        "a third of the model's nodes",
+                                        "a quarter of the model's nodes" };
     db_verdict_test(
         j->verdict, DB_FIT_TEST_MOVED, margin,
-        "the model turned by %.2g degree and shifted by %.1f, %.1f pixels (fast, slow) raises the "
-        "log likelihood of the spots by %.1f; expected at most %.1f: the orientation or the beam "
-        "centre is wrong",
-        moved->turn, moved->shift[0], moved->shift[1], -margin,
-        -j->verdict->test[DB_FIT_TEST_MOVED].least);
+        "%s, turned by %.2g degree and shifted by %.1f, %.1f pixels (fast, slow), raises the log "
+        "likelihood of the spots by %.1f; expected at most %.1f: the orientation or the beam "
+        "centre "
+        "is wrong%s",
+        what[moved->times - 1], moved->turn, moved->shift[0], moved->shift[1], -margin,
+        -j->verdict->test[DB_FIT_TEST_MOVED].least,
+        moved->times > 1 ? ", and an edge is too long" : "");
 }
 
 static void test_lattice(const judge *j) {
@@ -169,7 +174,7 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     if (in_rows < limit) DB_TRY(judge_overlap(j, limit, &row));
     test_lattice(j);
     test_larger(j, &larger, in_rows);
-    if (!may_be_moved) test_moved(j, &moved, beside_rows(moved.margin, in_rows));
+    if (!may_be_moved || moved.times > 1) test_moved(j, &moved, beside_rows(moved.margin, in_rows));
     test_smaller(j, &smaller);
     test_rows(j, &row);
     if (!may_be_moved) test_stretched(j, &stretched);

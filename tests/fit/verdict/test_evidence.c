@@ -304,6 +304,48 @@ static void cells_that_are_too_small_are_told(void **state) {
     db_evidence_clear(&wrong);
 }
 
+/* A model with three times as many nodes as the crystal, turned by 0.7 degree, beside a beam centre that is one of its nodes
+ * off: in each part of the image the spots are at every third node, but not at the same third. A smaller cell in the model's
+ * own orientation does not explain them. */
+static void fewer_nodes_in_another_place_are_told(void **state) {
+    (void)state;
+    enum { TIMES = 3 };
+    static const double crystal[9] = { 0.0135, 0, 0, 0, 0.0094, 0, 0, 0, 0.021 };
+    for (int direction = 0; direction < 2;
+         direction++) /* along the third the image does not shift */
+        for (int turned = 0; turned < 2; turned++) {
+            db_evidence e;
+            db_other_cell smaller;
+            db_moved_model moved;
+            double axis[3] = { 1, 1, 1 }, node[3];
+            make(crystal, NULL, &e);
+            axis[direction] = 0;
+            for (int i = 0; i < 3; i++) e.lattice[3 * i + direction] /= TIMES;
+            for (int i = 0; i < 3; i++) node[i] = turned * e.lattice[3 * i + direction];
+            for (size_t i = 0; i < SPOTS; i++)
+                for (int k = 0; k < 3; k++) e.spot[i].q[k] += node[k];
+            assert_true(db_normalize(axis));
+            db_turn_columns(axis, turned * 0.7 * 3.14159265358979323846 / 180, e.lattice);
+            for (int half = 0; half < DB_HALVES; half++) db_evidence_fit(&e, half);
+            assert_int_equal(db_margin_over_smaller(
+                                 context, &e, (double[6]){ 70, 80, 90, 90, 90, 90 }, 'P', &smaller),
+                             DB_OK);
+            assert_int_equal(db_margin_over_moved(context, &e, &moved), DB_OK);
+            print_message("%d: over a smaller cell %.1f, over 1/%d of the nodes, turned by %.2f "
+                          "and shifted by %.1f %.1f: %.1f\n",
+                          direction, smaller.margin, moved.times, moved.turn, moved.shift[0],
+                          moved.shift[1], moved.margin);
+            if (turned) {
+                assert_true(smaller.margin > 32);
+                assert_true(moved.margin < -32);
+                assert_int_equal(moved.times, TIMES);
+            } else {
+                assert_true(smaller.margin < 32);
+            }
+            db_evidence_clear(&e);
+        }
+}
+
 /* One edge is 6 % off: spots stay in their rows. */
 static void rows_are_told_from_nodes(void **state) {
     (void)state;
@@ -376,6 +418,7 @@ int main(void) {
         cmocka_unit_test(cells_that_are_too_large_are_told),
         cmocka_unit_test(cells_that_are_too_small_are_told),
         cmocka_unit_test(rows_are_as_far_as_they_are_across),
+        cmocka_unit_test(fewer_nodes_in_another_place_are_told),
         cmocka_unit_test(rows_are_told_from_nodes),
         cmocka_unit_test(a_quarter_beside_its_nodes_is_told),
         cmocka_unit_test(a_shift_of_all_spots_is_found),

@@ -60,4 +60,19 @@ ends wrong "a hexagonal cell" wide.yaml $found 'model.cell=[57.5, 57.5, 149.8, 9
 ends wrong "beam centre 5 pixels off, held" held.yaml "$matrix" "$(edges 57.5 57.5 149.8)" 'model.beam_centre_px=[754.8, 255.5]'
 ends wrong "the smallest misset range, orientation 3 degrees off" held.yaml "$matrix" "$(edges 57.5 57.5 149.8)" 'model.misset=[2, -1.5, 1.5]' \
     'refine.misset_x={range: 0.2}' 'refine.misset_y={range: 0.2}' 'refine.misset_z={range: 0.2}'
+
+# A third of the nodes in another place than the model's: a tripled edge, beside a distance that is 0.8 % and a beam centre that is
+# 5 pixels off.
+detector="-lambda 1.3164 -pixel 0.1 -detpixels 900"
+# shellcheck disable=SC2086 # lists of flags
+"$DUALBRAGG" sim $detector -default_F 250 -cell 73.98 106.73 47.42 90 90 90 -misset -63 -79 -55.6 -N 52 -distance 69.29 -Xbeam 51.26 \
+    -Ybeam 46.04 -b_factor 28 -polar 0.9 -gauss_xtal -mosaic 0.2 -mosaic_domains 25 -dispersion 0.56 -dispsteps 5 -fluence 3e24 \
+    -water 0.4 -floatfile photons.bin --quiet
+# shellcheck disable=SC2086
+"$DUALBRAGG" noise $detector -distance 69.85 -Xbeam 51.61 -Ybeam 46.41 -floatfile photons.bin -noisefile tripled.img -adc 0 \
+    -calibration 0 --quiet
+status=0
+"$DUALBRAGG" fit tripled.img --cell 221.94,106.73,47.42 --symmetry orthorhombic --output tripled --no-report --quiet 2> err || status=$?
+echo "an edge tripled, beam and distance off: $status $(cut -c1-200 err)"
+[ $status -eq 1 ] || fail "an edge tripled, beam and distance off: exit status $status"
 [ "$failures" -eq 0 ]
