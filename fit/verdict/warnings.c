@@ -344,9 +344,26 @@ static double first_distance(const db_fit_shots_result *result) {
     return NAN;
 }
 
+/* Edges of a series' cell scale with a distance that is not refined, which no series tests. */
+static void about_series_distance(list *l) {
+    int edges = 0, refined = 0;
+    for (size_t i = 0; i < l->estimates->count; i++) {
+        const db_parameter p = l->estimates->list[i].parameter;
+        edges |= p >= DB_CELL_A && p <= DB_CELL_C;
+        refined |= p == DB_DISTANCE;
+    }
+    if (edges && !refined)
+        warn(
+            l, "refine distance with a range, or calibrate it by other means",
+            "the distance was held at %.6g mm and has not been tested: edges of the cell are wrong "
+            "by the same factor as the distance, which their errors do not include",
+            l->distance);
+}
+
 db_status db_fit_series_warnings_make(db_context *context, db_fit_shots_result *result) {
     list l = { .estimates = &result->estimates, .distance = first_distance(result) };
     about_parameters(&l);
+    about_series_distance(&l);
     if (!result->intensities_usable)
         warn(&l,
              "for intensities refine mosaic spread (mosaic_xx ... where crystals turn unlike about "

@@ -465,6 +465,20 @@ static void a_series_warns(void **state) {
     }
     free(result.estimates.memory);
     db_fit_settings_clear(&two);
+
+    db_fit_settings edge; /* alone: the distance is held */
+    db_fit_settings_init(&edge);
+    refine_parameter(&edge, DB_CELL_A, -1);
+    db_fit_shots_result held = { .intensities_usable = 1, .light_part = NAN };
+    assert_int_equal(db_estimates_make(stills.context, &edge, &held.estimates), DB_OK);
+    held.estimates.correlation[0][0] = 1;
+    assert_int_equal(db_fit_series_warnings_make(stills.context, &held), DB_OK);
+    assert_int_equal(held.warning_count, 1);
+    assert_non_null(strstr(held.warnings[0], "the distance was held at"));
+    free(held.warnings);
+    free((void *)held.advice);
+    free(held.estimates.memory);
+    db_fit_settings_clear(&edge);
 }
 
 /* Frames that a series marks, of as many series of this brightness and width of the model. */
