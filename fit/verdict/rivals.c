@@ -425,7 +425,8 @@ static void grow_half(const db_evidence *from, const double growth[GROWTHS], int
  * lattice; growth: NULL, or GROWTHS lengths up to which the first steps take spots. */
 static void look_at_moved(const db_evidence *e, const db_evidence *from, const mover *start,
                           const double *growth, db_evidence *other, db_moved_model *moved) {
-    const double far = 2; /* widths of the moved model's spots, or of the model's nodes */
+    const double far = 2;   /* widths of the moved model's spots, or of the model's nodes */
+    const double apart = 1; /* width of spots (rms): right models are stretched by less */
     moved->margin = 0;
     for (int half = 0; half < DB_HALVES; half++) {
         mover m = *start;
@@ -440,7 +441,7 @@ static void look_at_moved(const db_evidence *e, const db_evidence *from, const m
         const int is_near = moved->turn < far * fmax(e->node_turn, other->width[half].turn) &&
                             hypot(m.move[3], m.move[4]) < far * other->width[half].place;
         const int is_stretched = m.moves > SHIFTED && !growth;
-        if (is_stretched ? stretch_of(other, &m, half) < far : is_near) moved->margin = NAN;
+        if (is_stretched ? stretch_of(other, &m, half) < apart : is_near) moved->margin = NAN;
     }
 }
 

@@ -274,6 +274,12 @@ static void an_image_of_ten_degrees_is_judged(void **state) {
         model.crystal.cell[wrong / 2] *= wrong % 2 ? 1.03 : 1 / 1.03;
         assert_false(judge_as(DB_JUDGE_SHOT, &model, &of).usable);
     }
+    for (int wrong = 0; wrong < 2;
+         wrong++) { /* 1 %, which moves spots by one to two of their widths */
+        model = e;
+        model.crystal.cell[2] *= wrong ? 1.01 : 1 / 1.01;
+        assert_false(judge_as(DB_JUDGE_SHOT, &model, &of).usable);
+    }
     db_measured_image_clear(&of);
     db_experiment_clear(&e);
 }
