@@ -125,6 +125,8 @@ static const db_config_key model_keys[] = {
     FIELD(POINT_SPREAD_RMS, "0", "[0.05, 0.05]"),
     FIELD(POINT_SPREAD_CORRELATION, "0", "0.3"),
     FIELD(B_FACTOR, NULL, NULL),
+    FIELD(DIFFUSE_SIGMA, "no halo", "0.3"),
+    FIELD(DIFFUSE_GAMMA, "no halo", "40"),
     FIELD(WAVELENGTH, FROM_HEADER, "0.9686"),
     NUMBERS("energy", 1, IN_CONFIG(energy), (POSITIVE), "eV", "the key wavelength", "12800",
         "energy of the photons, instead of the wavelength"),

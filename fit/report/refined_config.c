@@ -30,6 +30,11 @@ static void take_crystal(const db_crystal *crystal, db_fit_config *config) {
     setup->mosaic_domains = crystal->mosaic_domains;
     setup->mosaic_seed = crystal->mosaic_seed;
     setup->b_factor = crystal->b_factor;
+    for (int i = 0; crystal->diffuse_gamma[0] > 0 && i < 3; i++) {
+        const int own = i == 0 || crystal->diffuse_anisotropic;
+        setup->diffuse_sigma[i] = own ? crystal->diffuse_sigma[i] : NAN;
+        setup->diffuse_gamma[i] = own ? crystal->diffuse_gamma[i] : NAN;
+    }
     setup->matrix_file = NULL;
     config->matrix_file[0] = '\0';
 }

@@ -170,6 +170,21 @@ static db_status check_influence(db_context *context, const db_experiment *start
             : facts->kind != DB_KIND_STRAIN_TENSOR
                 ? "the model has no such tail; expected tail1, or both"
                 : "the strain system of the model has no such strain");
+    if (!db_parameter_exists(start, p) && (facts->moves & DB_MOVES_HALO))
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "parameter %s: expected diffuse_sigma and diffuse_gamma in the model, %s, found %s",
+            name_of(p),
+            p == DB_DIFFUSE_SIGMA || p == DB_DIFFUSE_GAMMA
+                ? "with one number for all axes each"
+                : "one of them with a number for each axis",
+            start->crystal.diffuse_gamma[0] > 0 ? "the other kind" : "none");
+    if (facts->kind == DB_KIND_DIFFUSE_SIGMA && !(db_parameter_get(start, p) > 0))
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "parameter %s can only be refined from a positive start: at 0 the halo, which "
+            "grows with its square, has no derivative",
+            name_of(p));
     if (!db_parameter_exists(start, p) && (facts->moves & DB_MOVES_CURVES))
         return db_fail(context, DB_ERROR_USAGE,
                        "curves: the model has no curve with as many points; expected known "

@@ -25,6 +25,8 @@ class Keywords(TypedDict, total=False):
     mosaic_domains: int
     mosaic_seed: int
     b_factor: float  # A^2
+    diffuse_sigma: Union[float, Numbers]  # A
+    diffuse_gamma: Union[float, Numbers]  # A
     spots: Literal["sampled", "closed"]
     size_correlation: Numbers
     mosaic_rms: float  # degree

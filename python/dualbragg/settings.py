@@ -130,6 +130,11 @@ class Model(Section):
     """of its parts along fast and slow; default: 0"""
     b_factor: Optional[float] = None
     """A^2: Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the crystal's intensity"""
+    diffuse_sigma: Optional[Union[float, Numbers]] = None
+    """A: diffuse halo about spots: standard deviation of displacements along each axis; one for all axes, or along a*, c x
+    a* and c; default: no halo"""
+    diffuse_gamma: Optional[Union[float, Numbers]] = None
+    """A: correlation length of these displacements; one for all axes, or along a*, c x a* and c; default: no halo"""
     wavelength: Optional[float] = None
     """A: central wavelength; default: from the image header"""
     energy: Optional[float] = None

@@ -64,7 +64,8 @@ class Experiments(unittest.TestCase):
 
     def test_a_keyword_and_a_parameter_of_one_name_are_one_number(self):
         common = {"mosaic_spread": 0.2, "b_factor": 12, "wavelength": 1.2, "spectrum_stretch": 1, "polarization": 0.3, "phi": 4,
-                  "distance": 95, "sensor_thickness": 320, "attenuation_depth": 200, "twotheta": 3, "water_size": 2, "scale": 1.5}
+                  "distance": 95, "sensor_thickness": 320, "attenuation_depth": 200, "twotheta": 3, "water_size": 2, "scale": 1.5,
+                  "diffuse_sigma": 0.3, "diffuse_gamma": 40}
         self.assertEqual(set(common), dualbragg.fields().keys() & dualbragg.parameters().keys())
         e = dualbragg.Experiment(**{**SCENE, **common}, dispersion=1)
         self.assertEqual({n: e.values.get(n, v) for n, v in common.items()}, common)

@@ -112,6 +112,8 @@ static db_flag flags[] = {
     { G, .name = "-size_correlation", .arguments = "BC CA AB", FIELD(SIZE_CORRELATION) },
     { G, .name = "-footprint_rms", .arguments = "H [V]", FIELD(FOOTPRINT_RMS), .least = 1 },
     { G, .name = "-footprint_correlation", .arguments = "R", FIELD(FOOTPRINT_CORRELATION) },
+    { G, .name = "-diffuse_sigma", .arguments = "SIGMA [B C]", FIELD(DIFFUSE_SIGMA), .least = 1 },
+    { G, .name = "-diffuse_gamma", .arguments = "GAMMA [B C]", FIELD(DIFFUSE_GAMMA), .least = 1 },
     { G, .name = "-b_factor", .aliases = "-bfactor", .arguments = "B", FIELD(B_FACTOR) },
 #undef G
     /* structure factors */

@@ -186,10 +186,11 @@ static db_status attach_to_device(db_plan *plan) {
     db_context *context = plan->context;
     const db_device_work work = work_of(plan, &plan->job, db_plan_forward_kind(plan));
     const db_status status =
-        plan->experiment.reference.on
-            ? db_fail(context, DB_ERROR_UNSUPPORTED,
-                      "device %s: the reference's arithmetic (compat) runs on the processor only",
-                      plan->device.chosen.name)
+        plan->experiment.reference.on || plan->job.halo
+            ? db_fail(context, DB_ERROR_UNSUPPORTED, "device %s: %s on the processor only",
+                      plan->device.chosen.name,
+                      plan->job.halo ? "a diffuse halo is computed"
+                                     : "the reference's arithmetic (compat) runs")
             : plan->device.chosen.backend->operations->create(context, plan->device.chosen.number,
                                                               &work, &plan->device.part);
     if (status == DB_OK || !plan->device.chosen.automatic) return status;

@@ -8,6 +8,7 @@
 #include "engine/plan_state.h"
 #include "base/threads.h"
 #include "kernel/job.h"
+#include "model/halo_samples.h"
 #include "model/mosaic_directions.h"
 #include "model/parameter_slots.h"
 
@@ -36,8 +37,7 @@ typedef struct {
 } exact_model;
 
 static db_status allocate_exact(db_context *context, const db_experiment *e, exact_model *m) {
-    const size_t domains = (size_t)e->crystal.mosaic_domains,
-                 samples = domains * (size_t)e->goniometer.phi_steps;
+    const size_t domains = (size_t)e->crystal.mosaic_domains, samples = db_sample_count(e);
     m->directions = malloc(domains * sizeof *m->directions);
     m->interface.rotation = malloc(samples * sizeof *m->interface.rotation);
     m->interface.panel = malloc(e->detector.panel_count * sizeof *m->interface.panel);

@@ -27,9 +27,7 @@ static int pass_nodes(pixel_nodes *t, size_t count) {
     return 1;
 }
 
-static size_t crystal_samples(const db_experiment *e) {
-    return (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
-}
+static size_t crystal_samples(const db_experiment *e) { return db_sample_count(e); }
 
 void db_node_lattices(const db_trace *trace, db_matrix *lattice) {
     const size_t count = crystal_samples(&trace->experiment);

@@ -6,6 +6,7 @@
 #include "engine/node_hash.h"
 #include "engine/spot_places.h"
 #include "kernel/job.h"
+#include "model/halo_samples.h"
 #include "model/model.h"
 
 #define REAL double
@@ -42,7 +43,8 @@ static void choose_parts(db_node_signer *signer, const db_experiment *e) {
     const db_structure_factors *f = &e->structure_factors;
     signer->cube_of_nodes = f->amplitude && f->interpolate;
     signer->nearest_node = shape_has_nodes(&e->crystal) || (f->amplitude && !signer->cube_of_nodes);
-    signer->inside_spot = e->crystal.shape == DB_SHAPE_TOPHAT;
+    signer->nearest_node |= db_has_halo(&e->crystal);
+    signer->inside_spot = e->crystal.shape == DB_SHAPE_TOPHAT && !signer->closed;
 }
 
 db_status db_node_signer_create(db_context *context, const db_experiment *e,
@@ -51,7 +53,7 @@ db_status db_node_signer_create(db_context *context, const db_experiment *e,
     *signer = made;
     if (!made) return db_fail_memory(context, "the nodes of a check");
     made->context = context;
-    made->samples = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
+    made->samples = db_sample_count(e);
     made->closed = e->spread.spots == DB_SPOTS_CLOSED;
     choose_parts(made, e);
     made->directions = malloc((size_t)e->crystal.mosaic_domains * sizeof *made->directions);
@@ -81,9 +83,11 @@ void db_node_signer_destroy(db_node_signer **signer) {
 int db_node_signature_matters(const db_experiment *experiment) {
     if (experiment->spread.spots == DB_SPOTS_CLOSED)
         return experiment->goniometer.phi_step != 0 || experiment->background.count > 0 ||
-               experiment->structure_factors.sites || experiment->dmin > 0;
-    return shape_has_nodes(&experiment->crystal) || experiment->structure_factors.amplitude ||
-           experiment->background.count > 0 || experiment->dmin > 0;
+               experiment->structure_factors.sites || experiment->dmin > 0 ||
+               db_has_halo(&experiment->crystal);
+    return db_has_halo(&experiment->crystal) || shape_has_nodes(&experiment->crystal) ||
+           experiment->structure_factors.amplitude || experiment->background.count > 0 ||
+           experiment->dmin > 0;
 }
 
 static uint64_t mix_sample(uint64_t hash, const db_node_signer *signer, const db_experiment *e,
@@ -130,7 +134,7 @@ static uint64_t mix_direction(uint64_t hash, const db_node_signer *signer, const
         const vec3 q = scattering_vector(d, source->kappa, source->s0);
         hash = mix_resolution(hash, e, q);
         hash = mix_curves(hash, e, DB_EV_ANGSTROM * source->kappa.v);
-        if (signer->closed) continue;
+        if (signer->closed && !db_has_halo(&e->crystal)) continue;
         for (size_t s = 0; s < signer->samples; s++) hash = mix_sample(hash, signer, e, s, q);
     }
     return hash;

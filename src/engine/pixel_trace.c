@@ -22,7 +22,7 @@ static db_status prepare_trace(db_context *context, db_trace *trace) {
     db_interface *m = &trace->model;
     DB_TRY(db_amorphous_curve_create(context, e->background.count, &trace->curve));
     db_mosaic_direction *directions = calloc(domains, sizeof *directions);
-    m->rotation = calloc(domains * (size_t)e->goniometer.phi_steps, sizeof *m->rotation);
+    m->rotation = calloc(db_sample_count(e), sizeof *m->rotation);
     m->panel = calloc(e->detector.panel_count, sizeof *m->panel);
     m->source = calloc(e->beam.source_count, sizeof *m->source);
     m->site_curve =
@@ -177,6 +177,9 @@ static void trace_source(const tracer *t, vec3 d, double share, db_trace_sample 
         t->trace->model.scale.v * s->omega * s->capture * s->weight * s->polarization;
     t->sum->polarization += share * s->weight * s->polarization;
     t->sum->background += factor * lattice_free_square(t->trace, resolution(v3_square(q)));
+    if (!s->cut)
+        t->sum->background +=
+            factor * s->debye_waller * halo_square(e, &t->trace->model, NULL, q).v;
     for (s->phi_step = 0; s->phi_step < e->goniometer.phi_steps; s->phi_step++)
         for (s->domain = 0; s->domain < e->crystal.mosaic_domains; s->domain++)
             trace_crystal(t, q, factor * s->debye_waller, s);

@@ -8,6 +8,7 @@
 #include "engine/plan_cut.h"
 #include "engine/plan_normal.h"
 #include "engine/spots.h"
+#include "model/halo_samples.h"
 #include "model/site_kinds.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ static void fill_values(db_plan *plan) {
     db_plan_values_fill(&plan->experiment, &plan->parameters, &plan->table, &plan->values,
                         &plan->job);
     plan->job.region = plan->tiles.regions;
+    if (plan->tiles.region_node) plan->job.halo = NULL; /* regions show one reflection each */
     if (plan->spots)
         db_spots_outdate(plan);
     else
@@ -51,6 +53,7 @@ static db_status build_plan(db_plan *plan, const db_experiment *experiment,
     if (plan->parameters.count)
         DB_TRY(db_plan_slopes_create(plan->context, &plan->parameters, plan->values.sample_count,
                                      &plan->slopes, &plan->job));
+    plan->values.halo.slope = plan->slopes.halo;
     plan->job.pixel_type = options->pixel_type;
     plan->job.streaming =
         (double)plan->tiles.pixels * (double)(plan->parameters.count + 1) * sizeof(float) >
@@ -126,17 +129,21 @@ static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
                e->background.count == own->background.count &&
                e->detector.sensor_layers == own->detector.sensor_layers &&
                e->reference.on == own->reference.on && e->spread.spots == own->spread.spots &&
-               e->spread.tails == own->spread.tails;
+               e->spread.tails == own->spread.tails &&
+               db_has_halo(&e->crystal) == db_has_halo(&own->crystal) &&
+               !e->crystal.diffuse_anisotropic == !own->crystal.diffuse_anisotropic &&
+               db_sample_count(e) == plan->values.sample_count;
     for (size_t p = 0; same && p < e->detector.panel_count; p++)
         same = e->detector.panels[p].fast_pixels == own->detector.panels[p].fast_pixels &&
                e->detector.panels[p].slow_pixels == own->detector.panels[p].slow_pixels;
     if (same) return DB_OK;
-    return db_fail(plan->context, DB_ERROR_USAGE,
-                   "plan update: numbers of sources, domains (and whether their spread is "
-                   "anisotropic), phi steps, tails, sub-pixels, sensor layers, "
-                   "panels, pixels, structure factors, kinds and points of sites' curves and "
-                   "amorphous amplitudes must be those the "
-                   "plan was created with");
+    return db_fail(
+        plan->context, DB_ERROR_USAGE,
+        "plan update: numbers of sources, domains (and whether their spread is "
+        "anisotropic), phi steps, tails, sub-pixels, sensor layers, "
+        "panels, pixels, structure factors, kinds and points of sites' curves and "
+        "amorphous amplitudes, and whether there is a diffuse halo, an anisotropic one or "
+        "one of a crystal that turns, must be those the plan was created with");
 }
 
 /* Returns whether what the table holds has changed; its bound of all amplitudes depends on the curves, too. */

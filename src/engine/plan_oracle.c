@@ -5,6 +5,7 @@
 #include "engine/execute.h"
 #include "kernel/oracle.h"
 #include "engine/spots.h"
+#include "model/halo_samples.h"
 #include <dualbragg/expert/oracle.h>
 
 /* A tile's rows as a region of their own. */
@@ -145,13 +146,14 @@ static void shake_spread(shaker *s, db_dual_spread_interface *z) {
 static void shake_interface(void *user, const db_experiment *e, db_dual_interface *z) {
     shaker *const s = user;
     const int spots = e->spread.spots == DB_SPOTS_CLOSED;
-    const size_t samples = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
+    const size_t samples = db_sample_count(e);
     shake_matrix(s, &z->lattice);
     for (size_t i = 0; i < samples; i++) shake_matrix(s, &z->rotation[i]);
     for (size_t i = 0; i < e->detector.panel_count; i++) shake_panel(s, spots, &z->panel[i]);
     for (size_t i = 0; i < e->beam.source_count; i++) shake_source(s, &z->source[i]);
     if (spots) shake_spread(s, &z->spread);
     shake(s, 0, z->cells, 3);
+    if (db_has_halo(&e->crystal)) shake(s, 0, z->halo, DB_HALO_NUMBERS);
     db_dual *const other[] = { &z->b_factor,    &z->scale, &z->layer_step,
                                &z->attenuation, &z->water, &z->molecules };
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "kernel/job.h"
+#include "model/halo_samples.h"
 
 #include <stdlib.h>
 
@@ -11,8 +12,11 @@ _Static_assert((int)DB_MAX_AMPLITUDE_SLOPES == DB_PARAMETER_SLOTS, "columns for 
 static const char *what_is_missing(db_parameter parameter, unsigned moves) {
     return parameter == DB_SPECTRUM_STRETCH ? "sources of several wavelengths"
            : parameter == DB_MOSAIC_SPREAD  ? "mosaic spread of all axes, but one about each"
-           : moves & DB_MOVES_SPREAD        ? "spots in closed form"
-           : moves & DB_MOVES_ROTATIONS     ? "anisotropic mosaic spread"
+           : parameter == DB_DIFFUSE_SIGMA || parameter == DB_DIFFUSE_GAMMA
+               ? "diffuse halo with one number for all axes"
+           : moves & DB_MOVES_HALO      ? "diffuse halo with a number for each axis"
+           : moves & DB_MOVES_SPREAD    ? "spots in closed form"
+           : moves & DB_MOVES_ROTATIONS ? "anisotropic mosaic spread"
            : moves & DB_MOVES_SENSOR
                ? "sensor, and without one the image does not depend on it smoothly"
            : moves & DB_MOVES_BACKGROUND ? "such background"
@@ -81,6 +85,19 @@ int db_parameter_has_source_column(const db_plan_parameters *parameters, size_t 
                                   DB_MOVES_SOURCES | (closed ? 0U : (unsigned)DB_MOVES_CURVES));
 }
 
+int db_parameter_has_rotation_column(const db_plan_parameters *parameters, size_t k) {
+    const db_experiment *const e = parameters->experiment;
+    return (e->spread.spots != DB_SPOTS_CLOSED || db_has_halo(&e->crystal)) &&
+           db_parameter_moves_any(parameters, k, DB_MOVES_ROTATIONS | DB_MOVES_HALO);
+}
+
+int db_parameters_with_rotation_column(const db_plan_parameters *parameters) {
+    int count = 0;
+    for (size_t k = 0; k < parameters->count; k++)
+        count += db_parameter_has_rotation_column(parameters, k);
+    return count;
+}
+
 int db_parameters_with_source_column(const db_plan_parameters *parameters) {
     int count = 0;
     for (size_t k = 0; k < parameters->count; k++)
@@ -97,11 +114,12 @@ db_parameter_slots db_parameters_at_once(const db_plan_parameters *parameters, s
 
 /* In closed form the first kind is of parameters that move spots, and there is no second one. */
 db_wanted_kind db_parameter_wanted_kind(const db_plan_parameters *parameters, size_t k) {
-    const unsigned elsewhere = DB_MOVES_SCALE | DB_MOVES_BACKGROUND | DB_MOVES_DEBYE_WALLER;
+    const unsigned elsewhere =
+        DB_MOVES_SCALE | DB_MOVES_BACKGROUND | DB_MOVES_DEBYE_WALLER | DB_MOVES_HALO;
     if (parameters->experiment->spread.spots == DB_SPOTS_CLOSED)
         return db_parameter_moves_any(parameters, k, elsewhere) ? DB_WANTED_OTHER
                                                                 : DB_WANTED_LATTICE;
-    const unsigned single = DB_MOVES_CELLS | DB_MOVES_ROTATIONS | DB_MOVES_SOURCES |
+    const unsigned single = DB_MOVES_CELLS | DB_MOVES_ROTATIONS | DB_MOVES_HALO | DB_MOVES_SOURCES |
                             DB_MOVES_CURVES | DB_MOVES_SCALE | DB_MOVES_AMPLITUDE |
                             DB_MOVES_DEBYE_WALLER;
     return db_parameter_moves_any(parameters, k, DB_MOVES_LATTICE) ? DB_WANTED_LATTICE

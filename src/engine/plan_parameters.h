@@ -27,6 +27,11 @@ int db_parameters_moving(const db_plan_parameters *parameters, unsigned what);
 int db_parameter_has_source_column(const db_plan_parameters *parameters, size_t k);
 int db_parameters_with_source_column(const db_plan_parameters *parameters);
 
+/* Whether parameter k has a column of its own for what it does to the sample rotations or to the halo; how
+ * many have. */
+int db_parameter_has_rotation_column(const db_plan_parameters *parameters, size_t k);
+int db_parameters_with_rotation_column(const db_plan_parameters *parameters);
+
 /* Those from number `first` on that get slopes at once. */
 db_parameter_slots db_parameters_at_once(const db_plan_parameters *parameters, size_t first);
 

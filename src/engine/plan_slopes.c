@@ -2,12 +2,18 @@
 #include "engine/plan_slopes.h"
 
 #include "base/context_internal.h"
+#include "model/halo_samples.h"
 #include "model/site_kinds.h"
 
 #include <stdlib.h>
 
 static int is_closed(const db_plan_parameters *p) {
     return p->experiment->spread.spots == DB_SPOTS_CLOSED;
+}
+
+/* Of structure factors; spots in closed form have slopes by their own. */
+static int has_amplitude_columns(const db_plan_parameters *p) {
+    return !is_closed(p) || db_has_halo(&p->experiment->crystal);
 }
 
 static void order_parameters(const db_plan_parameters *p, size_t *position, db_kernel_job *job) {
@@ -30,7 +36,7 @@ db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p
     const db_experiment *e = p->experiment;
     const size_t panels = e->detector.panel_count, sources = e->beam.source_count,
                  curves = 2 * (size_t)db_site_count(&e->structure_factors);
-    const int rotations = db_parameters_moving(p, DB_MOVES_ROTATIONS),
+    const int rotations = db_parameters_with_rotation_column(p),
               moving = db_parameters_with_source_column(p);
     if (rotations > DB_MAX_ROTATION_SLOPES || moving > DB_MAX_SOURCE_SLOPES)
         return db_fail(
@@ -55,6 +61,7 @@ db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p
     const size_t slope_count = (size_t)moving * sources + 1;
     slopes->source_double = calloc(slope_count, sizeof *slopes->source_double);
     slopes->source_float = malloc(slope_count * sizeof *slopes->source_float);
+    slopes->halo = calloc((size_t)rotations * DB_HALO_NUMBERS + 1, sizeof *slopes->halo);
     slopes->contraction = malloc(panels * p->count * sizeof *slopes->contraction);
     slopes->position = malloc(p->count * sizeof *slopes->position);
     slopes->derivative = malloc(p->count * sizeof *slopes->derivative);
@@ -62,12 +69,13 @@ db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p
     if (!slopes->interface.rotation || !slopes->interface.panel || !slopes->interface.source ||
         !slopes->lattice_double || !slopes->lattice_float || !slopes->source_double ||
         !slopes->interface.site_curve || !slopes->site_curve || !slopes->source_float ||
-        !slopes->contraction || !slopes->position || !slopes->derivative)
+        !slopes->halo || !slopes->contraction || !slopes->position || !slopes->derivative)
         return db_fail_memory(context, "the gradient part of a plan");
     order_parameters(p, slopes->position, job);
-    job->rotation_slopes = is_closed(p) ? 0 : rotations;
+    job->rotation_slopes = rotations;
     job->source_slopes = moving;
-    job->amplitude_slopes = is_closed(p) ? 0 : db_parameters_moving(p, DB_MOVES_AMPLITUDE);
+    job->amplitude_slopes =
+        has_amplitude_columns(p) ? db_parameters_moving(p, DB_MOVES_AMPLITUDE) : 0;
     return is_closed(p) ? db_spot_passes_create(context, p, &slopes->passes) : DB_OK;
 }
 
@@ -92,10 +100,12 @@ static void matrix_value(const db_dual_matrix *m, double out[9]) {
     }
 }
 
-/* d(lattice . rotation)/dparameter of every sample. */
-static void fill_rotation_slopes(size_t sample_count, int p, size_t number,
+/* d(lattice . rotation)/dparameter of every sample, and of the halo's numbers. */
+static void fill_rotation_slopes(size_t sample_count, int p, size_t number, int halo,
                                  db_plan_slopes *slopes) {
     double lattice[9], lattice_slope[9], rotation[9], slope[9];
+    for (size_t i = 0; halo && i < DB_HALO_NUMBERS; i++)
+        slopes->halo[number * DB_HALO_NUMBERS + i] = slopes->interface.halo[i].d[p];
     matrix_value(&slopes->interface.lattice, lattice);
     matrix_slope(&slopes->interface.lattice, p, lattice_slope);
     for (size_t s = 0; s < sample_count; s++) {
@@ -170,13 +180,13 @@ static void column_coefficients(const db_plan_parameters *all, const db_dual_int
     if (!is_closed(all)) {
         if (db_parameter_moves_any(all, k, DB_MOVES_LATTICE))
             matrix_slope(&z->lattice, p, coefficient + DB_COLUMN_LATTICE);
-        if (db_parameter_moves_any(all, k, DB_MOVES_ROTATIONS))
-            coefficient[DB_COLUMN_ROTATION + own.rotation] = 1;
         if (db_parameter_moves_any(all, k, DB_MOVES_CELLS))
             for (int i = 0; i < 3; i++) coefficient[DB_COLUMN_CELLS + i] = z->cells[i].d[p];
-        if (db_parameter_moves_any(all, k, DB_MOVES_AMPLITUDE))
-            coefficient[DB_COLUMN_AMPLITUDE + own.amplitude] = 1;
     }
+    if (db_parameter_has_rotation_column(all, k))
+        coefficient[DB_COLUMN_ROTATION + own.rotation] = 1;
+    if (has_amplitude_columns(all) && db_parameter_moves_any(all, k, DB_MOVES_AMPLITUDE))
+        coefficient[DB_COLUMN_AMPLITUDE + own.amplitude] = 1;
     if (db_parameter_has_source_column(all, k)) coefficient[DB_COLUMN_SOURCE + own.source] = 1;
     if (db_parameter_moves_any(all, k, DB_MOVES_DEBYE_WALLER))
         coefficient[DB_COLUMN_DEBYE_WALLER] = z->b_factor.d[p];
@@ -248,12 +258,12 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
                                slope_number(k), begins);
             begins = 0;
         }
-        if (!is_closed(p) && db_parameter_moves_any(p, k, DB_MOVES_ROTATIONS))
+        if (db_parameter_has_rotation_column(p, k))
             fill_rotation_slopes(values->sample_count, slope_number(k), (size_t)own.rotation++,
-                                 slopes);
+                                 db_has_halo(&e->crystal), slopes);
         if (db_parameter_has_source_column(p, k))
             fill_source_slopes(e, slope_number(k), (size_t)own.source++, slopes);
-        if (!is_closed(p) && db_parameter_moves_any(p, k, DB_MOVES_AMPLITUDE))
+        if (has_amplitude_columns(p) && db_parameter_moves_any(p, k, DB_MOVES_AMPLITUDE))
             fill_amplitude(p, k, &job->amplitude[own.amplitude++]);
     }
     job->lattice_slope_double = slopes->lattice_double;
@@ -276,12 +286,19 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
 }
 
 void db_plan_slopes_clear(db_plan_slopes *slopes) {
-    void *const owned[] = {
-        slopes->interface.rotation, slopes->interface.panel,  slopes->interface.site_curve,
-        slopes->site_curve,         slopes->interface.source, slopes->source_double,
-        slopes->source_float,       slopes->lattice_double,   slopes->lattice_float,
-        slopes->contraction,        slopes->position,         slopes->derivative
-    };
+    void *const owned[] = { slopes->interface.rotation,
+                            slopes->interface.panel,
+                            slopes->interface.site_curve,
+                            slopes->site_curve,
+                            slopes->interface.source,
+                            slopes->source_double,
+                            slopes->source_float,
+                            slopes->lattice_double,
+                            slopes->lattice_float,
+                            slopes->halo,
+                            slopes->contraction,
+                            slopes->position,
+                            slopes->derivative };
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
     db_spot_passes_clear(&slopes->passes);
 }

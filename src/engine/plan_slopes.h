@@ -15,6 +15,7 @@ typedef struct db_plan_slopes {
     double *site_curve; /* as job.site_curve_slope */
     double *lattice_double;
     float *lattice_float;
+    double *halo;                       /* as db_kernel_halo.slope */
     db_kernel_contraction *contraction; /* [panel][count], in the order of the job */
     size_t count;                       /* of parameters */
     size_t *position;                   /* [count]: each parameter's place in that order */

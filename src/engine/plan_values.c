@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/vector.h"
+#include "model/halo_samples.h"
 #include "model/site_kinds.h"
 
 #include <math.h>
@@ -61,6 +62,12 @@ static void fill_samples(db_plan_values *values) {
     }
 }
 
+static void fill_halo(const db_experiment *e, db_plan_values *values, db_kernel_job *job) {
+    job->halo = db_has_halo(&e->crystal) ? &values->halo : NULL;
+    for (int i = 0; job->halo && i < DB_HALO_NUMBERS; i++)
+        values->halo.number[i] = values->interface.halo[i].v;
+}
+
 /* Fills what only general jobs have: curved panels, sensors, backgrounds. */
 static void fill_general(const db_experiment *e, const db_plan_values *values,
                          const db_plan_parameters *parameters, const db_plan_table *table,
@@ -85,7 +92,7 @@ static void fill_general(const db_experiment *e, const db_plan_values *values,
     job->site_kinds = db_site_count(&e->structure_factors);
     job->site_part = table->site_part;
     job->site_curve = values->site_curve;
-    job->general = job->site_kinds > 0 || job->dmin > 0 || job->water != 0 ||
+    job->general = job->halo || job->site_kinds > 0 || job->dmin > 0 || job->water != 0 ||
                    job->amorphous.bins > 0 || job->sensor || job->curved || job->interpolate ||
                    parameters->beyond_table > 0;
 }
@@ -183,6 +190,7 @@ void db_plan_values_fill(const db_experiment *e, const db_plan_parameters *param
     fill_panels(&e->detector, values);
     fill_sources(e->beam.source_count, db_site_count(&e->structure_factors), values);
     fill_samples(values);
+    fill_halo(e, values, job);
     fill_general(e, values, parameters, table, job);
     job->shape = e->crystal.shape;
     job->fudge = e->crystal.fudge;
@@ -216,7 +224,7 @@ void db_plan_values_fill(const db_experiment *e, const db_plan_parameters *param
 
 db_status db_plan_values_create(db_context *context, const db_experiment *e,
                                 const db_plan_parameters *parameters, db_plan_values *values) {
-    values->sample_count = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
+    values->sample_count = db_sample_count(e);
     values->directions = malloc((size_t)e->crystal.mosaic_domains * sizeof *values->directions);
     values->interface.rotation = malloc(values->sample_count * sizeof *values->interface.rotation);
     values->interface.panel = malloc(e->detector.panel_count * sizeof *values->interface.panel);

@@ -40,6 +40,12 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
                        "%s: structure factors that depend on the photon energy have no derivatives "
                        "by single amplitudes; f' and f'' of kinds of sites are parameters",
                        what);
+    if (plan->job.halo)
+        return db_fail(
+            plan->context, DB_ERROR_UNSUPPORTED,
+            "%s: derivatives by all structure factors: expected a crystal without a "
+            "diffuse halo (diffuse_gamma); those by single ones (F:H:K:L) are parameters",
+            what);
     if (plan->experiment.reference.on)
         return db_fail(
             plan->context, DB_ERROR_UNSUPPORTED,

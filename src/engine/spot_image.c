@@ -11,6 +11,8 @@
 #include "engine/node_sums.h"
 #include "engine/node_samples.h"
 
+#include "model/halo_samples.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -351,7 +353,7 @@ static db_status list(gathering *g, double least, db_predicted_spots *spots) {
 static db_status bound(gathering *g) {
     const db_experiment *const e = g->experiment;
     const db_interface *const m = &g->trace->model;
-    const size_t count = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
+    const size_t count = db_sample_count(e);
     differences all = { .depth = 0 };
     g->by_panel = malloc(e->detector.panel_count * sizeof *g->by_panel);
     g->lattice = malloc(count * sizeof *g->lattice);

@@ -7,6 +7,7 @@
 #include "ad/device_language.h"
 #include "kernel/few_cells.h"
 #include "kernel/spot_entry.h"
+#include "model/halo_numbers.h"
 
 #include <dualbragg/crystal_shape.h>
 #include <dualbragg/region.h>
@@ -16,7 +17,10 @@
  * kernel accumulates them (docs/theory/derivatives.md, Columns). Those of one parameter are
  * neighbours (db_kernel_contraction). */
 enum {
-    DB_MAX_ROTATION_SLOPES = 9, /* anisotropic mosaic spread, misset, phi, tilts of the spindle */
+    /* anisotropic mosaic spread, misset, phi, tilts of the spindle; of a crystal with a halo cell and
+     * numbers of cells, too, and six of the halo. Devices refuse jobs with a halo */
+    DB_MAX_ROTATION_SLOPES = 21,
+    DB_MAX_DEVICE_ROTATION_SLOPES = 9,
     DB_MAX_SOURCE_SLOPES = 16,
     DB_MAX_AMPLITUDE_SLOPES = 8, /* DB_PARAMETER_SLOTS */
     DB_COLUMN_LATTICE = 0,       /* 9: d/d lattice, row-major, in the frame of the first phi step */
@@ -35,12 +39,13 @@ enum {
     DB_COLUMN_DEBYE_WALLER = 27, /* 1: d/dB; of jobs with a Debye-Waller factor */
     DB_COLUMN_CELLS = 28,        /* 3: d/dN (instances of kind gradient_cells) */
     DB_COLUMN_AMPLITUDE = 31,    /* one per structure factor among the parameters */
-    /* one per parameter that moves the sample rotations */
-    DB_COLUMN_ROTATION = DB_COLUMN_AMPLITUDE + DB_MAX_AMPLITUDE_SLOPES,
     /* one per parameter that moves the sources */
-    DB_COLUMN_SOURCE = DB_COLUMN_ROTATION + DB_MAX_ROTATION_SLOPES,
-    DB_COLUMN_COUNT = DB_COLUMN_SOURCE + DB_MAX_SOURCE_SLOPES,
-    DB_LOOSE_COLUMNS = DB_COLUMN_COUNT - DB_COLUMN_AMPLITUDE
+    DB_COLUMN_SOURCE = DB_COLUMN_AMPLITUDE + DB_MAX_AMPLITUDE_SLOPES,
+    /* one per parameter that moves the sample rotations or the halo */
+    DB_COLUMN_ROTATION = DB_COLUMN_SOURCE + DB_MAX_SOURCE_SLOPES,
+    DB_COLUMN_COUNT = DB_COLUMN_ROTATION + DB_MAX_ROTATION_SLOPES,
+    DB_LOOSE_COLUMNS = /* on devices */
+    DB_COLUMN_ROTATION + DB_MAX_DEVICE_ROTATION_SLOPES - DB_COLUMN_AMPLITUDE
 };
 
 typedef struct AD_DEVICE_ALIGNED db_kernel_panel {
@@ -83,6 +88,13 @@ typedef struct AD_DEVICE_ALIGNED db_kernel_sample_float {
     float lattice[9];
     float rotation[9], unused[2];
 } db_kernel_sample_float;
+
+/* The diffuse halo of a job: its numbers (model/halo.h), and their slopes by the parameters that have
+ * rotation columns, [rotation_slopes][DB_HALO_NUMBERS]. */
+typedef struct db_kernel_halo {
+    double number[DB_HALO_NUMBERS];
+    const double *slope;
+} db_kernel_halo;
 
 /* A parameter's derivative: coefficients times a run of neighbouring columns. The overall scale is
  * in the coefficients. */
@@ -193,15 +205,14 @@ typedef struct db_kernel_job {
     double cells[3];
     double largest_index; /* no Miller index of any pixel is larger */
     int cuts;             /* 1: samples beyond the cut are left out (kernel/spot_cut.h) */
-    double cut;
     /* 1: all three are whole and at most DB_FEW_CELLS; then their polynomials */
     int few_cells;
+    double cut;
     db_few_cells_double few_double[3];
     db_few_cells_float few_float[3];
     double scale;
-    int oversample;
+    int oversample, point_pixel;
     double sub_pixel; /* 1/oversample */
-    int point_pixel;
 
     const db_kernel_panel *panel;
     const db_kernel_source_double *source_double;
@@ -215,7 +226,8 @@ typedef struct db_kernel_job {
     const double *intensity_double;
     const float *intensity_float;
     double table_min[3], table_extent[3];
-    int table_used; /* 0: default_F everywhere */
+    int table_used;   /* 0: default_F everywhere */
+    int debye_waller; /* 0: its factor is 1 everywhere, and its slope is not wanted */
     double default_intensity;
     /* general jobs: kinds of sites whose scattering depends on the photon energy. With any, squared
      * structure factors come from these: [box and one more][2 + 2 kinds] as db_site_kinds.part, and
@@ -223,8 +235,8 @@ typedef struct db_kernel_job {
     int site_kinds;
     const double *site_part;
     const double *site_curve;
-    int debye_waller; /* 0: its factor is 1 everywhere, and its slope is not wanted */
-    double b_factor;  /* angstrom^2 */
+    const db_kernel_halo *halo; /* general jobs: of a crystal with one, or NULL; the host's */
+    double b_factor;            /* angstrom^2 */
 
     /* 1: a general job, which uses some of what follows; 0: a plain job, which uses none of it */
     int general;
@@ -233,8 +245,8 @@ typedef struct db_kernel_job {
     db_kernel_amorphous amorphous;
     int layers, sensor;  /* sensor 0: nothing is absorbed, all photons count */
     int layers_at_front; /* 1: each layer lies at its front instead of at its mean depth */
-    double layer_step, attenuation;
     int curved;
+    double layer_step, attenuation;
     double beam_direction[3]; /* of a curved detector */
     /* tricubic interpolation: amplitudes on the box with DB_TABLE_MARGIN entries of default_F on
      * all sides */

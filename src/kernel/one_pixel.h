@@ -40,14 +40,14 @@ AD_FN num sample_intensity(const pixel_inputs *o, size_t source, size_t sample, 
 /* Crystal and background for one scattering vector of a source. */
 AD_FN num scattered_intensity(const pixel_inputs *o, size_t source, vec3 q) {
     const db_experiment *e = o->experiment;
-    const size_t samples = (size_t)e->goniometer.phi_steps * (size_t)e->crystal.mosaic_domains;
+    const size_t samples = db_sample_count(e);
     const num square = v3_square(q);
     num sum = o->interface->water;
     if (o->curve->bins)
         sum = n_add(sum,
                     n_mul(o->interface->molecules, amorphous_square(o->curve, resolution(square))));
     if (!within_resolution(square.v, e->dmin)) return sum;
-    num crystal = n_constant(0);
+    num crystal = halo_square(e, o->interface, o->slots, q);
     for (size_t s = 0; s < samples; s++)
         crystal = n_add(crystal, sample_intensity(o, source, s, q));
     return n_add(sum, n_mul(crystal, debye_waller_factor(square, o->interface->b_factor)));

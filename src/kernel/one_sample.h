@@ -2,6 +2,7 @@
  * the reference's order of summation. Include once per (REAL, DIRS) that needs it, with LANES 1,
  * after model/interface.h (or model/model.h) and the other physics headers. */
 #include "model/amplitude_box.h"
+#include "model/halo_samples.h"
 #include "model/parameter_slots.h"
 #include "model/site_kinds.h"
 #include "model/site_scattering.h"
@@ -13,6 +14,8 @@
 #define node_square AD_NUM(node_square)
 #define interpolated_amplitude AD_NUM(interpolated_amplitude)
 #define lattice_amplitude_squared AD_NUM(lattice_amplitude_squared)
+#define sample_halo AD_NUM(sample_halo)
+#define halo_square AD_NUM(halo_square)
 #define amorphous_square AD_NUM(amorphous_square)
 
 /* A point of a pixel in one layer of the sensor: position (m), direction, solid angle (sr), part of
@@ -136,6 +139,34 @@ AD_FN num lattice_amplitude_squared(db_crystal_shape shape, double fudge, const 
     return n_mul(product, shape == DB_SHAPE_ROUND   ? round_spot(g)
                           : shape == DB_SHAPE_GAUSS ? gauss_spot(g)
                                                     : tophat_spot(g));
+}
+
+/* F_c^2 of the nodes around the nearest one, each times its halo, of one sample. */
+AD_FN num sample_halo(const db_structure_factors *f, const interface_values *z,
+                      const db_parameter_slots *slots, size_t sample, vec3 q) {
+    const vec3 h = m3_apply(z->lattice, m3_apply(z->rotation[sample], q));
+    num sum = n_constant(0);
+    for (int i = 0; i < DB_HALO_NODES; i++) {
+        const lane node[3] = { nearest_node(h.x.v) + i / 9 - DB_HALO_REACH,
+                               nearest_node(h.y.v) + i / 3 % 3 - DB_HALO_REACH,
+                               nearest_node(h.z.v) + i % 3 - DB_HALO_REACH };
+        const vec3 offset =
+            v3_make(n_shift(h.x, -node[0]), n_shift(h.y, -node[1]), n_shift(h.z, -node[2]));
+        const num profile = halo_profile(halo_form(z->halo + DB_HALO_M, offset));
+        sum = n_add(sum, n_mul(n_sqr(node_amplitude(f, slots, node)),
+                               n_add(profile, z->halo[DB_HALO_TAIL])));
+    }
+    return n_mul(sum, halo_form(z->halo + DB_HALO_U, h));
+}
+
+/* The diffuse halo in all samples, as F_c^2 F_latt^2 is. */
+AD_FN num halo_square(const db_experiment *e, const interface_values *z,
+                      const db_parameter_slots *slots, vec3 q) {
+    const size_t samples = db_has_halo(&e->crystal) ? db_sample_count(e) : 0;
+    num sum = n_constant(0);
+    for (size_t s = 0; s < samples; s++)
+        sum = n_add(sum, sample_halo(&e->structure_factors, z, slots, s, q));
+    return samples ? n_mul(sum, z->halo[DB_HALO_DENSITY]) : sum;
 }
 
 /* sign(F) F^2 of a molecule of amorphous matter. */

@@ -10,6 +10,7 @@
 #define DB_KERNEL_PIXEL_GROUP_H
 
 #include "kernel/debye_waller.h"
+#include "kernel/halo_lanes.h"
 #include "kernel/lattice_free.h"
 #include "kernel/row_reach.h"
 #include "kernel/samples.h"
@@ -99,7 +100,9 @@ AD_INLINE source_sums sampled(loop_mode mode, const db_kernel_job *job, const in
 #if DB_SAMPLE_LOOPS
     return sample_loop_of(job, mode.index)(job, view, q, u, sums);
 #else
-    return add_samples(mode, job, view, q, u, sums);
+    source_sums source = add_samples(mode, job, view, q, u, sums);
+    if (HALO(job)) add_halo(job, &view->q, u, &source, sums);
+    return source;
 #endif
 }
 

@@ -183,7 +183,32 @@ AD_INLINE void begin_beam(const db_kernel_job *job, const site *s, size_t j, bea
 }
 
 AD_INLINE int has_background(const db_kernel_job *job) {
-    return job->water != 0 || job->amorphous.bins > 0;
+    return job->water != 0 || job->amorphous.bins > 0 || HALO(job);
+}
+
+/* The halo seen in a beam, without the source's weight. u: what multiplies it; by_q: gets slopes of the
+ * pixel. */
+AD_INLINE fine halo_of_beam(const db_kernel_job *job, const site *s, size_t j, fine u, fine by_q[3],
+                            pixel_sums *sums) {
+    source_sums halo;
+    halo.sum = f_set(0);
+#if DB_INSTANCE_KIND > 0
+    for (int c = 0; c < 3; c++) halo.by_q[c] = f_set(0);
+#endif
+    if (HALO(job)) {
+        const wide_vec3 q = q_of(&job->source_double[j], s->wide_d);
+        const fine counts = resolved(job, q);
+        u = f_mul(f_mul(u, counts), f_set(job->FINE(source)[j].weight));
+        add_halo(job, &q, u, &halo, sums);
+        halo.sum = f_mul(halo.sum, counts);
+    }
+    (void)u, (void)s, (void)j, (void)sums;
+#if DB_INSTANCE_KIND > 0
+    for (int c = 0; c < 3; c++) by_q[c] = halo.by_q[c];
+#else
+    (void)by_q;
+#endif
+    return halo.sum;
 }
 
 /* Adds what the beam has become to the pixels, with slopes by all but the spots' own numbers. j: the
@@ -193,6 +218,9 @@ AD_INLINE void end_beam(const db_kernel_job *job, const site *s, size_t j, int b
                         fine *by_omega) {
     const fine_source *source = &job->FINE(source)[j];
     const fine u = f_mul(b->omega, b->p);
+    fine halo_by_q[3] = { u, u, u };
+    const fine halo = halo_of_beam(job, s, j, f_mul(u, b->thermal), halo_by_q, sums);
+    sum = f_fma(f_set(source->weight), halo, sum);
     fine total = f_mul(sum, b->thermal);
     lattice_free free_matter;
     if (background) {
@@ -201,16 +229,17 @@ AD_INLINE void end_beam(const db_kernel_job *job, const site *s, size_t j, int b
     }
     sums->intensity = f_fma(u, total, sums->intensity);
 #if DB_INSTANCE_KIND > 0
-    fine by_q[3] = { f_set(0), f_set(0), f_set(0) }, of_background = f_set(0);
+    fine by_q[3] = { halo_by_q[0], halo_by_q[1], halo_by_q[2] },
+         of_background = f_mul(f_mul(u, b->thermal), halo);
     if (job->debye_waller) {
         const fine weight = f_mul(u, sum);
         fine *const column = &sums->column[DB_COLUMN_DEBYE_WALLER];
         *column = f_fma(weight, b->of_q.by_b, *column);
-        for (int c = 0; c < 3; c++) by_q[c] = f_mul(weight, b->of_q.by_q[c]);
+        for (int c = 0; c < 3; c++) by_q[c] = f_fma(weight, b->of_q.by_q[c], by_q[c]);
     }
     if (background) {
         const fine weight = f_mul(u, f_set(source->weight));
-        of_background = f_mul(u, free_matter.sum);
+        of_background = f_fma(u, free_matter.sum, of_background);
         sums->column[DB_COLUMN_WATER] = f_add(sums->column[DB_COLUMN_WATER], weight);
         sums->column[DB_COLUMN_MOLECULES] =
             f_fma(weight, free_matter.per_molecule, sums->column[DB_COLUMN_MOLECULES]);

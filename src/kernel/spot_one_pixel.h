@@ -38,10 +38,14 @@ AD_FN num spots_intensity(const pixel_inputs *o, const spot_shown *spot, size_t 
     size_t i = 0;
     for (size_t j = 0; j < o->experiment->beam.source_count; j++) {
         const source_interface *source = &o->interface->source[j];
-        const num square = v3_square(scattering_vector(d, source->kappa, source->s0));
+        const vec3 q = scattering_vector(d, source->kappa, source->s0);
+        const num square = v3_square(q);
         num crystal = n_constant(0), free_matter = o->interface->water;
         for (; i < count && spot[i].entry->name.source == j; i++)
             crystal = n_add(crystal, spot_seen_at(&spot[i], d));
+        if (within_resolution(square.v, o->experiment->dmin))
+            crystal = n_add(crystal, n_mul(source->weight,
+                                           halo_square(o->experiment, o->interface, o->slots, q)));
         crystal = n_mul(crystal, debye_waller_factor(square, o->interface->b_factor));
         if (o->curve->bins)
             free_matter = n_add(free_matter, n_mul(o->interface->molecules,

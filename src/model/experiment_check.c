@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "model/amplitude_box.h"
 #include "model/experiment_lists.h"
+#include "model/halo_samples.h"
 #include "model/model.h"
 #include "model/site_kinds.h"
 #include "model/spread_check.h"
@@ -63,6 +64,33 @@ static db_status check_orientation(db_context *context, const double u[9]) {
         worst, determinant);
 }
 
+/* Differences may step over a sigma of 0. */
+static db_status check_halo(db_context *context, const db_crystal *crystal) {
+    const int axes = !db_has_halo(crystal) ? 1 : crystal->diffuse_anisotropic ? 3 : 1;
+    for (int i = 0; i < axes; i++) {
+        DB_TRY(check_range(context, "sigma of the diffuse halo", crystal->diffuse_sigma[i], -100,
+                           100, "A"));
+        DB_TRY(check_range(context, "gamma of the diffuse halo", crystal->diffuse_gamma[i],
+                           i > 0 ? 1e-6 : 0, 1e6, "A"));
+    }
+    return DB_OK;
+}
+
+/* What a halo is not made for. */
+static db_status check_halo_fits(db_context *context, const db_experiment *e) {
+    const db_structure_factors *const f = &e->structure_factors;
+    const char *const what = e->reference.on            ? "the reference's arithmetic (compat)"
+                             : f->amplitude && f->sites ? "structure factors by photon energy"
+                             : f->amplitude && f->interpolate ? "interpolated structure factors"
+                                                              : NULL;
+    if (!db_has_halo(&e->crystal) || !what) return DB_OK;
+    return db_fail(
+        context, DB_ERROR_UNSUPPORTED,
+        "diffuse halo: expected a crystal without one (diffuse_gamma) with %s, found gamma "
+        "%g A",
+        what, e->crystal.diffuse_gamma[0]);
+}
+
 static db_status check_crystal(db_context *context, const db_crystal *crystal) {
     DB_TRY(check_cell(context, crystal->cell));
     DB_TRY(check_orientation(context, crystal->orientation));
@@ -79,6 +107,7 @@ static db_status check_crystal(db_context *context, const db_crystal *crystal) {
                        (int)crystal->shape);
     DB_TRY(check_range(context, "fudge", crystal->fudge, 0, 1e6, ""));
     DB_TRY(check_range(context, "B factor", crystal->b_factor, -1e6, 1e6, "A^2"));
+    DB_TRY(check_halo(context, crystal));
     DB_TRY(check_range(context, "mosaic spread", crystal->mosaic_spread, -180, 180, "degree"));
     for (int i = 0; i < 3; i++)
         DB_TRY(check_range(context, "anisotropic mosaic spread", crystal->mosaic_abc[i], -180, 180,
@@ -155,6 +184,7 @@ static db_status check_wavelengths(db_context *context, const db_experiment *exp
 
 /* Refuses what the reference program does not have. */
 static db_status check_reference(db_context *context, const db_experiment *experiment) {
+    DB_TRY(check_halo_fits(context, experiment));
     const struct {
         const char *name;
         double value;

@@ -4,6 +4,7 @@
  * respect to these values, contracted with their slopes (docs/theory/derivatives.md, Interface
  * contraction). */
 #include "ad/num.h"
+#include "model/halo.h"
 
 #define panel_interface AD_NUM(panel_interface)
 #define source_interface AD_NUM(source_interface)
@@ -64,9 +65,10 @@ typedef struct {
 } spread_interface;
 
 typedef struct {
-    mat3 lattice;    /* rows a, b, c (angstrom) at the first phi step, without mosaic rotation */
-    mat3 *rotation;  /* [phi_steps * domains], domain fastest: takes a laboratory vector into the
-                        frame of `lattice` */
+    mat3 lattice; /* rows a, b, c (angstrom) at the first phi step, without mosaic rotation */
+    mat3 *
+        rotation; /* [phi_steps * domains], domain fastest (spots in closed form: db_sample_count): takes a
+                        laboratory vector into the frame of `lattice` */
     num cells[3];    /* N_a, N_b, N_c */
     num b_factor;    /* of the Debye-Waller factor (angstrom^2) */
     num scale;       /* r_e^2 x fluence x scale / (sub-pixels x phi steps x domains) */
@@ -79,5 +81,7 @@ typedef struct {
     panel_interface *panel;
     source_interface *source;
     num *site_curve; /* [sources][kinds of sites][2]: f' and f'' at the source's energy; or NULL */
+    /* U, M, density and tail of the diffuse halo (model/halo.h), of a crystal that has one */
+    num halo[DB_HALO_NUMBERS];
     spread_interface spread; /* filled for spots in closed form only */
 } interface_values;

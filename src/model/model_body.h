@@ -5,6 +5,7 @@
  * Source of the equations: docs/theory/crystal.md, beam.md and detector.md. Lengths inside:
  * angstrom for the crystal, metre for the detector. */
 #include "base/photon_energy.h"
+#include "model/halo_samples.h"
 #include "model/site_kinds.h"
 
 static const double DEGREE = 0.017453292519943295769; /* radian */
@@ -288,6 +289,87 @@ static void sample_rotations(const model_inputs *m, const db_mosaic_direction *d
     }
 }
 
+/* Spots in closed form have a formula for the rotation; their halo is seen in the middle of equal parts
+ * of it. */
+static void halo_rotations(const model_inputs *m, vec3 axis, mat3 *rotation) {
+    const db_goniometer *g = &m->experiment->goniometer;
+    const size_t count = db_sample_count(m->experiment);
+    const double part = g->phi_step * g->phi_steps * DEGREE / (double)count;
+    for (size_t i = 0; i < count; i++)
+        rotation[i] = m3_transpose(m3_rotation(axis, n_constant(((double)i + 0.5) * part)));
+}
+
+/* Sum of 1/(1 + x^2)^2 over nodes beyond those that are summed, as an integral: with points p of the
+ * cube's surface, a = p.M p and n = p/s, over s from 0 to 1 of 1/(s^2 + a)^2 times the surface around p
+ * and its height. Gauss-Legendre, for half of the faces. */
+static num halo_tail(const num sharpness[6]) {
+    static const double edge = DB_HALO_REACH + 0.5,
+                        face[6] = { -0.93246951420315202781, -0.66120938646626451366,
+                                    -0.23861918608319690863, 0.23861918608319690863,
+                                    0.66120938646626451366,  0.93246951420315202781 },
+                        face_weight[6] = { 0.17132449237917034504, 0.36076157304813860757,
+                                           0.46791393457269104739, 0.46791393457269104739,
+                                           0.36076157304813860757, 0.17132449237917034504 },
+                        way[4] = { 0.06943184420297371239, 0.33000947820757186760,
+                                   0.66999052179242813240, 0.93056815579702628761 },
+                        way_weight[4] = { 0.17392742256872692869, 0.32607257743127307131,
+                                          0.32607257743127307131, 0.17392742256872692869 };
+    num sum = n_constant(0);
+    for (int axis = 0; axis < 3; axis++)
+        for (int i = 0; i < 36; i++) {
+            double p[3];
+            num along = n_constant(0);
+            p[axis] = edge;
+            p[(axis + 1) % 3] = edge * face[i / 6];
+            p[(axis + 2) % 3] = edge * face[i % 6];
+            const num a = halo_form(sharpness, v3_passive(p[0], p[1], p[2]));
+            for (int k = 0; k < 4; k++) {
+                const num square = n_sqr(n_shift(a, way[k] * way[k]));
+                along = n_add(along, n_div(n_constant(way_weight[k]), square));
+            }
+            sum = n_add(sum, n_scale(along, face_weight[i / 6] * face_weight[i % 6]));
+        }
+    return n_scale(sum, 2 * edge * edge * edge);
+}
+
+/* Symmetric tensor in Miller indices of one that is diagonal in the standard frame, with the squares of
+ * 2 pi times these numbers. */
+static void halo_tensor(mat3 reciprocal, const num along[3], num tensor[6]) {
+    static const int first[6] = { 0, 1, 2, 0, 0, 1 }, second[6] = { 0, 1, 2, 1, 2, 2 };
+    const double two_pi = 2 * 3.141592653589793238462643;
+    vec3 scaled[3];
+    for (int i = 0; i < 3; i++) {
+        const vec3 r = reciprocal.r[i];
+        scaled[i] = v3_make(n_mul(r.x, along[0]), n_mul(r.y, along[1]), n_mul(r.z, along[2]));
+    }
+    for (int n = 0; n < 6; n++)
+        tensor[n] = n_scale(v3_dot(scaled[first[n]], scaled[second[n]]), two_pi * two_pi);
+}
+
+/* The diffuse halo (docs/theory/halo.md). */
+static void diffuse_halo(const model_inputs *m, num halo[DB_HALO_NUMBERS]) {
+    const db_experiment *e = m->experiment;
+    const int each = e->crystal.diffuse_anisotropic;
+    num sigma[3], gamma[3], volume;
+    for (int i = 0; i < 3; i++) {
+        sigma[i] =
+            parameter(m, each ? (db_parameter)((int)DB_DIFFUSE_SIGMA_A + i) : DB_DIFFUSE_SIGMA);
+        gamma[i] =
+            parameter(m, each ? (db_parameter)((int)DB_DIFFUSE_GAMMA_A + i) : DB_DIFFUSE_GAMMA);
+    }
+    const mat3 reciprocal = reciprocal_vectors(standard_basis(m), &volume);
+    halo_tensor(reciprocal, sigma, halo + DB_HALO_U);
+    halo_tensor(reciprocal, gamma, halo + DB_HALO_M);
+    const num cells = n_mul(parameter(m, DB_CELLS_A),
+                            n_mul(parameter(m, DB_CELLS_B), parameter(m, DB_CELLS_C))),
+              length = n_mul(gamma[0], n_mul(gamma[1], gamma[2]));
+    /* of each of the orientations, which of sampled spots the overall factor divides by */
+    const double share = e->spread.spots == DB_SPOTS_CLOSED ? 1 / (double)db_sample_count(e) : 1;
+    halo[DB_HALO_DENSITY] =
+        n_scale(n_mul(cells, n_mul(length, volume)), 8 * 3.141592653589793238462643 * share);
+    halo[DB_HALO_TAIL] = n_scale(halo_tail(halo + DB_HALO_M), 1.0 / DB_HALO_NODES);
+}
+
 /* Light that travels along the polarization axis has no field there. Unpolarized light needs none;
  * to the reference all scattering of polarized one lies along the field. */
 static void undirected_tensor(const db_experiment *e, vec3 incident, num tensor[6]) {
@@ -521,7 +603,11 @@ static void model_interface(const db_experiment *e, const db_mosaic_direction *d
     const vec3 axis = spindle_axis(m);
     const mat3 turn = crystal_turn(m, axis);
     out->lattice = lattice_vectors(m, turn);
-    sample_rotations(m, directions, axis, turn, out->rotation);
+    if (e->spread.spots == DB_SPOTS_CLOSED)
+        halo_rotations(m, axis, out->rotation);
+    else
+        sample_rotations(m, directions, axis, turn, out->rotation);
+    if (db_has_halo(&e->crystal)) diffuse_halo(m, out->halo);
     out->cells[0] = parameter(m, DB_CELLS_A);
     out->cells[1] = parameter(m, DB_CELLS_B);
     out->cells[2] = parameter(m, DB_CELLS_C);

@@ -5,6 +5,7 @@
 #include "base/nearest_name.h"
 #include "model/amplitude_box.h"
 #include "model/beam_spectrum.h"
+#include "model/halo_samples.h"
 #include "model/not_differentiable.h"
 #include "model/parameter_slots.h"
 #include "model/spread_check.h"
@@ -158,10 +159,20 @@ const db_parameter_info *db_parameter_describe(db_parameter parameter) {
 
 unsigned db_parameter_moves(const db_experiment *experiment, db_parameter parameter) {
     const unsigned moves = db_parameter_describe(parameter)->facts->moves;
+    const int closed = experiment->spread.spots == DB_SPOTS_CLOSED;
+    /* a halo depends on the lattice in more than one way, too */
+    if (db_has_halo(&experiment->crystal) &&
+        moves & (DB_MOVES_ORIENTATION | DB_MOVES_LATTICE | (closed ? DB_MOVES_CELLS : 0)))
+        return DB_MOVES_ROTATIONS;
     if (!(moves & DB_MOVES_ORIENTATION)) return moves;
-    return experiment->crystal.mosaic_anisotropic && experiment->spread.spots == DB_SPOTS_SAMPLED
-               ? DB_MOVES_ROTATIONS
-               : DB_MOVES_LATTICE;
+    return experiment->crystal.mosaic_anisotropic && !closed ? DB_MOVES_ROTATIONS
+                                                             : DB_MOVES_LATTICE;
+}
+
+/* Of a halo with one number for all axes, or with one for each. */
+static int halo_has(const db_crystal *crystal, db_parameter p) {
+    const int of_all = p == DB_DIFFUSE_SIGMA || p == DB_DIFFUSE_GAMMA;
+    return db_has_halo(crystal) && of_all == !crystal->diffuse_anisotropic;
 }
 
 int db_parameter_exists(const db_experiment *experiment, db_parameter parameter) {
@@ -180,6 +191,8 @@ int db_parameter_exists(const db_experiment *experiment, db_parameter parameter)
     case DB_KIND_MOSAIC_CAP:
         return !closed &&
                (parameter == DB_MOSAIC_SPREAD) == !experiment->crystal.mosaic_anisotropic;
+    case DB_KIND_DIFFUSE_SIGMA:
+    case DB_KIND_DIFFUSE_GAMMA: return halo_has(&experiment->crystal, parameter);
     case DB_KIND_SPECTRUM_STRETCH: return db_beam_has_spectrum(&experiment->beam);
     case DB_KIND_WATER: return experiment->background.water_size != 0;
     case DB_KIND_AMORPHOUS: return experiment->background.count > 0;

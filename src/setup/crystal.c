@@ -238,6 +238,42 @@ static db_status mosaic(db_context *context, const db_setup *setup, db_crystal *
     return DB_OK;
 }
 
+/* One number for all axes, or one for each; returns how many in *count. */
+static db_status halo_numbers(db_context *context, const char *name, const double given[3],
+                              double taken[3], int *count) {
+    *count = isnan(given[1]) && isnan(given[2]) ? 1 : 3;
+    for (int i = 0; i < 3; i++) {
+        if (*count == 3 && isnan(given[i]))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "%s: expected one number for all axes, or one for each of three, found "
+                           "two",
+                           name);
+        taken[i] = given[*count == 3 ? i : 0];
+    }
+    return DB_OK;
+}
+
+static db_status take_halo(db_context *context, const db_setup *setup, db_crystal *crystal) {
+    const int sigma = !isnan(setup->diffuse_sigma[0]), gamma = !isnan(setup->diffuse_gamma[0]);
+    int sigmas, gammas;
+    if (!sigma && !gamma) return DB_OK;
+    if (!sigma || !gamma)
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "diffuse halo: expected both diffuse_sigma and diffuse_gamma, found %s alone",
+            sigma ? "diffuse_sigma" : "diffuse_gamma");
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_DIFFUSE_SIGMA));
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_DIFFUSE_GAMMA));
+    DB_TRY(halo_numbers(context, "diffuse_sigma", setup->diffuse_sigma, crystal->diffuse_sigma,
+                        &sigmas));
+    DB_TRY(halo_numbers(context, "diffuse_gamma", setup->diffuse_gamma, crystal->diffuse_gamma,
+                        &gammas));
+    crystal->diffuse_anisotropic = sigmas + gammas > 2;
+    for (int i = 1; i < 3 && !crystal->diffuse_anisotropic; i++)
+        crystal->diffuse_sigma[i] = crystal->diffuse_gamma[i] = 0; /* not in use */
+    return DB_OK;
+}
+
 db_status db_setup_crystal(db_context *context, const db_setup *setup, db_experiment *experiment,
                            const db_setup_notes *notes) {
     db_crystal *const crystal = &experiment->crystal;
@@ -247,6 +283,7 @@ db_status db_setup_crystal(db_context *context, const db_setup *setup, db_experi
     crystal->shape = setup->shape;
     crystal->fudge = setup->fudge;
     crystal->b_factor = setup->b_factor;
+    DB_TRY(take_halo(context, setup, crystal));
     DB_TRY(crystal_size(context, setup, crystal, notes));
     return mosaic(context, setup, crystal, notes);
 }

@@ -52,6 +52,8 @@ static const plausible table[] = {
     { DB_FIELD_SENSOR_THICKNESS, 0, 1, 0.5, 2e4, { 0, 0 }, { { "mm", 1000 }, { "m", 1e6 } } },
     { DB_FIELD_ATTENUATION_DEPTH, 0, 1, 0.01, 1e6, { 0, 0 }, { { "m", 1e6 } } },
     { DB_FIELD_OSC, 0, 1, 0, 360, { 0, 0 }, { { "millidegree", 1e-3 } } },
+    { DB_FIELD_DIFFUSE_SIGMA, 0, 1, 0, 3, { 0, 0 }, { { "nm", 10 }, { "pm", 0.01 } } },
+    { DB_FIELD_DIFFUSE_GAMMA, 0, 1, 1, 10000, { 0, 0 }, { { "nm", 10 } } },
     { DB_FIELD_B_FACTOR, 0, 1, 0, 2000, { 0, 0 }, { { NULL, 0 } } },
 };
 

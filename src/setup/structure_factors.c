@@ -8,6 +8,7 @@
 #include <dualbragg/expert/experiment_geometry.h>
 
 #include "base/context_internal.h"
+#include "model/halo_samples.h"
 
 #include <math.h>
 
@@ -79,9 +80,10 @@ static db_status read_structure_factors(db_context *context, const db_setup *set
 }
 
 /* Tricubic interpolation is chosen for crystals this small (docs/theory/pixel.md, Structure
- * factor). The reference looks at the numbers given by flags, before sample sizes replace them. */
+ * factor), unless they have a halo, which it does not go with. The reference looks at the numbers given by flags, before sample sizes replace them. */
 static int interpolation_wanted(const db_setup *setup, const db_crystal *crystal) {
     if (setup->interpolate >= 0) return setup->interpolate;
+    if (db_has_halo(crystal)) return 0;
     const double *cells = setup->compat ? setup->Ncells : crystal->Ncells;
     return cells[0] <= 2 || cells[1] <= 2 || cells[2] <= 2;
 }

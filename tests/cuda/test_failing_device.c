@@ -417,6 +417,26 @@ static void a_tangent_on_the_device_is_not_for_the_processor(void **state) {
     assert_true(refusals > 6);
 }
 
+/* Named, the device says what it has not; "auto" leaves the plan to the processor. */
+static void a_diffuse_halo_is_the_processors(void **state) {
+    (void)state;
+    static float pixels[PIXELS];
+    db_plan *plan;
+    const db_plan_options options = options_of(DB_FLOAT32, DB_PRECISION_MIXED);
+    machine_takes_all();
+    experiment.crystal.diffuse_sigma[0] = 0.3;
+    experiment.crystal.diffuse_gamma[0] = 40;
+    assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
+    assert_int_equal(db_plan_create(device, &experiment, &options, &plan), DB_ERROR_UNSUPPORTED);
+    assert_string_equal(db_context_message(device),
+                        "device cuda:0: a diffuse halo is computed on the processor only");
+    assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
+    assert_int_equal(db_plan_create(device, &experiment, &options, &plan), DB_OK);
+    assert_string_equal(db_plan_device(plan), "cpu");
+    assert_int_equal(db_plan_forward(plan, pixels), DB_OK);
+    db_plan_destroy(&plan);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
     const struct CMUnitTest tests[] = {
@@ -428,6 +448,7 @@ int main(void) {
         TEST(an_image_on_the_device_keeps_its_product_there),
         TEST(a_plan_that_has_moved_leaves_the_devices_memory_alone),
         TEST(a_tangent_on_the_device_is_not_for_the_processor),
+        TEST(a_diffuse_halo_is_the_processors),
     };
     machine_find();
     return cmocka_run_group_tests(tests, NULL, NULL);

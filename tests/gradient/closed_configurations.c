@@ -217,6 +217,35 @@ static void backgrounds(db_context *context, db_experiment *e) {
     e->detector.centre[1] = -11;
 }
 
+/* Few pixels, which stay nearest to one node. */
+static void near_one_node(db_experiment *e, double centre_fast, double centre_slow) {
+    db_panel *panel = &e->detector.panels[0];
+    panel->fast_pixels = 9;
+    panel->slow_pixels = 7;
+    panel->pixel_size[0] = panel->pixel_size[1] = 0.05;
+    e->detector.centre[0] = centre_fast;
+    e->detector.centre[1] = centre_slow;
+}
+
+static void halo_of_sources(db_context *context, db_experiment *e) {
+    static const double wavelength[2] = { 1.28, 1.33 }, weight[2] = { 0.4, 3 };
+    structure_factors(context, e);
+    assert_int_equal(db_beam_set_spectrum(context, &e->beam, wavelength, weight, 2, 1), DB_OK);
+    e->crystal.diffuse_sigma[0] = 0.5;
+    e->crystal.diffuse_gamma[0] = 30;
+    e->crystal.b_factor = 12;
+    e->background.water_size = 0.02;
+    near_one_node(e, 1.5, 7.75);
+}
+
+static void halo_of_a_rotation(db_context *context, db_experiment *e) {
+    one_degree(context, e);
+    e->crystal.diffuse_anisotropic = 1;
+    set(e->crystal.diffuse_sigma, 3, (double[]){ 0, 0.7, 0.2 });
+    set(e->crystal.diffuse_gamma, 3, (double[]){ 40, 15, 25 });
+    near_one_node(e, 7.75, 1.25);
+}
+
 const configuration closed_configurations[] = {
     { "closed: size alone", size_alone, 0.2, NULL },
     { "closed: size with correlation", sizes_with_correlation, 0.2, NULL },
@@ -240,6 +269,8 @@ const configuration closed_configurations[] = {
     { "closed: sites", sites, 0.2,
       "fp:0:1 fp:0:2 fdp:0:2 fdp:0:3 fp:1:1 fp:1:3 fdp:1:2 source_weight:0" },
     { "closed: backgrounds", backgrounds, 0.2, NULL },
+    { "closed: diffuse halo", halo_of_sources, 0.2, "F:0:-1:0 F:1:-1:1 source_weight:0" },
+    { "closed: halo of a rotation", halo_of_a_rotation, 1, NULL },
 };
 const size_t closed_configuration_count =
     sizeof closed_configurations / sizeof closed_configurations[0];

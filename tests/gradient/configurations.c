@@ -301,6 +301,48 @@ static void interpolation_at_the_edge(db_context *context, db_experiment *e) {
     e->crystal.mosaic_domains = 2;
 }
 
+/* Few pixels, which stay nearest to one node: there a halo jumps by what other nodes come in sight. */
+static void within_a_node(db_experiment *e, double centre_fast, double centre_slow) {
+    resize(e, 9, 7, 0.05);
+    e->detector.centre[0] = centre_fast;
+    e->detector.centre[1] = centre_slow;
+}
+
+/* Nodes in sight have quite different structure factors. */
+static void diffuse_halo(db_context *context, db_experiment *e) {
+    structure_factor_list(context, e);
+    for (size_t i = 0; i < 13 * 13 * 13; i += 3) e->structure_factors.amplitude[i] *= 0.2;
+    e->crystal.diffuse_sigma[0] = 0.5;
+    e->crystal.diffuse_gamma[0] = 30;
+    e->crystal.mosaic_spread = 0.4;
+    e->crystal.mosaic_domains = 2;
+    e->crystal.b_factor = 20;
+    e->oversample = 2;
+    within_a_node(e, -2.75, 6.5);
+}
+
+static void anisotropic_halo(db_context *context, db_experiment *e) {
+    mosaic_phi(context, e);
+    within_a_node(e, 5.25, 4.75);
+    e->crystal.diffuse_anisotropic = 1;
+    set3(e->crystal.diffuse_sigma, 0.4, 0.7, 0.2);
+    set3(e->crystal.diffuse_gamma, 40, 15, 25);
+    e->crystal.mosaic_anisotropic = 1;
+    set3(e->crystal.mosaic_abc, 0.9, 0, 0.4);
+    e->detector.sensor_thickness = 300;
+    e->detector.attenuation_depth = 200;
+    e->detector.sensor_layers = 2;
+}
+
+/* Without displacements along one axis, and hardly any along another. */
+static void dark_halo(db_context *context, db_experiment *e) {
+    (void)context;
+    within_a_node(e, -2.75, 6.5);
+    e->crystal.diffuse_anisotropic = 1;
+    set3(e->crystal.diffuse_sigma, 0, 1e-3, 0.3);
+    set3(e->crystal.diffuse_gamma, 40, 15, 25);
+}
+
 const configuration configurations[] = {
     { "triclinic, MOSFLM", triclinic_mosflm, 0.01, NULL },
     { "XDS, pivot sample", xds, 0.01, NULL },
@@ -328,6 +370,9 @@ const configuration configurations[] = {
     { "amorphous", amorphous, 0.01, "source_weight:4" },
     { "interpolation", interpolation, 0.01,
       "F:-2:2:2 F:-1:3:3 F:-3:1:4 F:0:4:1 F:5:5:5 source_weight:0" },
+    { "diffuse halo", diffuse_halo, 0.03, "F:0:0:0 F:-1:0:1" },
+    { "anisotropic halo", anisotropic_halo, 0.03, NULL },
+    { "dark halo", dark_halo, 0.1, NULL },
     { "interpolation at the edge", interpolation_at_the_edge, 0.01, "F:-2:2:2 F:-1:2:3" },
 };
 const size_t configuration_count = sizeof configurations / sizeof configurations[0];

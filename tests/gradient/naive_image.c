@@ -1,5 +1,6 @@
 #include "naive_image.h"
 #include "support/naive_geometry.h"
+#include "support/naive_halo.h"
 #include "support/naive_sites.h"
 
 #include <math.h>
@@ -197,7 +198,7 @@ static double point_intensity(const db_experiment *e, const naive_place *at, dou
             for (int i = 0; i < 3; i++) h[i] = naive_dot(v[i], q);
             const double amplitude = structure_factor(&e->structure_factors, h, r.wavelength) *
                                      lattice_amplitude(&e->crystal, h);
-            crystal += amplitude * amplitude / samples;
+            crystal += (amplitude * amplitude + naive_halo(e, h)) / samples;
         }
         crystal *= exp(-2 * e->crystal.b_factor * stol * stol);
         if (1 / length < e->dmin) crystal = 0;

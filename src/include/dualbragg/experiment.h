@@ -30,6 +30,8 @@ typedef struct db_crystal {
     /** 1: three caps (degree) instead of mosaic_spread, for the components of each rotation (axis
      * times angle) along the crystal's axes x, y, z of the standard frame: a*, c x a* and c */
     int mosaic_anisotropic;
+    /** 1: diffuse_sigma and diffuse_gamma have a number for each axis; 0: their first is that of all */
+    int diffuse_anisotropic;
     double mosaic_abc[3];
     int mosaic_domains; /**< number of domains, >= 1; 1 without spread */
     long mosaic_seed;   /**< seed of the mosaic rotations; 12345678 */
@@ -39,6 +41,12 @@ typedef struct db_crystal {
     /** rotations about laboratory x, then y, then z (degree) that turn the axes of misset: of a crystal on a goniometer
      * that stands otherwise than where misset is about the laboratory's axes; 0 */
     double misset_frame[3];
+    /** diffuse halo about spots: atoms are displaced by normal deviates, whose standard deviations along
+     * x, y, z of the standard frame (a*, c x a* and c) are diffuse_sigma (angstrom), and whose correlation
+     * falls with the distance as exp(-|r|), r in units of diffuse_gamma (angstrom) along the same axes.
+     * Structure factors contain the Debye-Waller factor of the displacements. First diffuse_gamma 0: no
+     * halo */
+    double diffuse_sigma[3], diffuse_gamma[3];
     double reserved[5]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_crystal;
 

@@ -27,7 +27,8 @@ enum {
      * each phi step and mosaic domain */
     DB_MOVES_ORIENTATION = 1024,
     DB_MOVES_SPREAD = 2048, /**< covariances of spots in closed form */
-    DB_MOVES_CURVES = 4096  /**< f' and f'' of kinds of sites at the energies of the sources */
+    DB_MOVES_CURVES = 4096, /**< f' and f'' of kinds of sites at the energies of the sources */
+    DB_MOVES_HALO = 8192    /**< the diffuse halo */
 };
 
 /** Range of a parameter without bounds in a refinement, from its start, with an amount. */
@@ -83,6 +84,8 @@ typedef enum db_choosing {
     X(MOSAIC_CAP, ROTATIONS, 0, 90, BY, 5, NONE, SHAPE, CRYSTAL, ASKED)                            \
     /* below 0: the amplitudes may have too large a B */                                           \
     X(B_FACTOR, DEBYE_WALLER, -10, 1000, ANY, 0, NONE, GEOMETRY, CRYSTAL, ASKED)                   \
+    X(DIFFUSE_SIGMA, HALO, 0, INFINITY, TIMES, 10, NONE, SHAPE, CRYSTAL, ASKED)                    \
+    X(DIFFUSE_GAMMA, HALO, 1e-3, INFINITY, TIMES, 10, NONE, SHAPE, CRYSTAL, ASKED)                 \
     X(PHI, ORIENTATION, -INFINITY, INFINITY, BY, 5, TURN, ORIENTATION, SHOT, ASKED)                \
     X(SPINDLE_TILT, ROTATIONS, -INFINITY, INFINITY, BY, 5, NONE, GEOMETRY, SETUP, ASKED)           \
     X(WAVELENGTH, SOURCES, 1e-4, INFINITY, PART, 0.05, STRETCH, GEOMETRY, SHOT, ASKED)             \
@@ -191,6 +194,22 @@ typedef struct db_parameter_facts {
       "cap of anisotropic mosaic rotations about c")                                               \
     X(B_FACTOR, "b_factor", crystal.b_factor, "A^2", 1, B_FACTOR,                                  \
       "B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) of intensities")               \
+    X(DIFFUSE_SIGMA, "diffuse_sigma", crystal.diffuse_sigma[0], "A", 0.05, DIFFUSE_SIGMA,          \
+      "standard deviation of displacements along each axis, of the diffuse halo")                  \
+    X(DIFFUSE_SIGMA_A, "diffuse_sigma_a", crystal.diffuse_sigma[0], "A", 0.05, DIFFUSE_SIGMA,      \
+      "standard deviation of displacements along a*, of an anisotropic halo")                      \
+    X(DIFFUSE_SIGMA_B, "diffuse_sigma_b", crystal.diffuse_sigma[1], "A", 0.05, DIFFUSE_SIGMA,      \
+      "standard deviation of displacements along c x a*, of an anisotropic halo")                  \
+    X(DIFFUSE_SIGMA_C, "diffuse_sigma_c", crystal.diffuse_sigma[2], "A", 0.05, DIFFUSE_SIGMA,      \
+      "standard deviation of displacements along c, of an anisotropic halo")                       \
+    X(DIFFUSE_GAMMA, "diffuse_gamma", crystal.diffuse_gamma[0], "A", 5, DIFFUSE_GAMMA,             \
+      "correlation length of displacements along each axis, of the diffuse halo")                  \
+    X(DIFFUSE_GAMMA_A, "diffuse_gamma_a", crystal.diffuse_gamma[0], "A", 5, DIFFUSE_GAMMA,         \
+      "correlation length of displacements along a*, of an anisotropic halo")                      \
+    X(DIFFUSE_GAMMA_B, "diffuse_gamma_b", crystal.diffuse_gamma[1], "A", 5, DIFFUSE_GAMMA,         \
+      "correlation length of displacements along c x a*, of an anisotropic halo")                  \
+    X(DIFFUSE_GAMMA_C, "diffuse_gamma_c", crystal.diffuse_gamma[2], "A", 5, DIFFUSE_GAMMA,         \
+      "correlation length of displacements along c, of an anisotropic halo")                       \
     X(PHI, "phi", goniometer.phi, "deg", 0.1, PHI, "spindle angle of the first step")              \
     X(SPINDLE_TILT_BEAM, "spindle_tilt_beam", goniometer.tilt[0], "deg", 0.1, SPINDLE_TILT,        \
       "tilt of the spindle axis towards the beam")                                                 \

@@ -95,6 +95,8 @@ typedef struct db_setup {
     int mosaic_domains;   /**< 0: automatic (1, or 10 with a spread) */
     long mosaic_seed;
     double b_factor; /**< A^2; 0 */
+    /** A: db_crystal's; one for all axes, the others open, or three. First NAN = open: no halo */
+    double diffuse_sigma[3], diffuse_gamma[3];
     db_spread_setup spread;
     /* structure factors */
     const char *hkl_file;        /**< see db_read_structure_factors; borrowed; NULL */

@@ -309,9 +309,10 @@ static int is_said(const db_experiment *e, db_parameter p) {
     if (db_parameter_describe(p)->facts->moves & DB_MOVES_BACKGROUND) return 0;
     if (db_parameter_describe(p)->facts->moves & DB_MOVES_SENSOR)
         return e->detector.sensor_thickness > 0;
-    if (db_parameter_describe(p)->facts->moves & (DB_MOVES_ROTATIONS | DB_MOVES_SPREAD) &&
+    if (db_parameter_describe(p)->facts->moves &
+            (DB_MOVES_ROTATIONS | DB_MOVES_SPREAD | DB_MOVES_HALO) &&
         !db_parameter_exists(e, p))
-        return 0; /* of the other kind of mosaic spread, or of spots */
+        return 0; /* of the other kind of mosaic spread, of halo, or of spots */
     const int range =
         p == DB_DIVERGENCE_HORIZONTAL || p == DB_DIVERGENCE_VERTICAL || p == DB_DISPERSION;
     return !range || db_parameter_get(e, p) != 0;
@@ -324,6 +325,8 @@ static void refined_models_can_be_fed_back(void **state) {
         "convention: mosflm",
         "convention: denzo, mosaic_spread: 0.2, mosaic_domains: 7, mosaic_seed: 99, shape: round",
         "convention: mosflm, mosaic_abc: [0.1, 0, 0.3], mosaic_domains: 5",
+        "convention: mosflm, diffuse_sigma: 0.3, diffuse_gamma: 40",
+        "convention: mosflm, diffuse_sigma: [0.3, 0.2, 0.5], diffuse_gamma: 25",
         "convention: mosflm, sensor_thickness: 320, sensor_material: CdTe, sensor_layers: 3",
         "convention: adxv, detector_rotation: [1, 2, 3], polarization: 0.5, dispersion: 1, "
         "dispersion_steps: 3",

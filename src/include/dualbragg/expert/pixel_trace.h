@@ -44,7 +44,7 @@ typedef struct db_trace_sum {
     double polarization; /**< mean */
     double capture;      /**< mean of the sum over layers */
     double crystal;      /**< photons */
-    double background;   /**< photons of water and amorphous matter */
+    double background;   /**< photons of water and amorphous matter, and of a diffuse halo */
     double intensity;    /**< photons: both together */
 } db_trace_sum;
 
