@@ -5,7 +5,6 @@
 #include "base/quantile.h"
 #include "fit/linear/cholesky.h"
 #include "fit/pixels/geometry.h"
-#include "fit/search/agreement.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -338,11 +337,11 @@ static double stretch_of(const db_evidence *e, const mover *m, int half) {
 enum { GROWTHS = 4 };
 static const double GROWN[GROWTHS] = { 0.125, 0.25, 0.5, 1 }; /* parts of the spots */
 
-/* One of the innermost spots: its node of the model, and ln of its likelihood over a random place. */
+/* One of the innermost spots: its node of the model, and the parts of its likelihood, by a lattice and anywhere. */
 typedef struct inner_spot {
     const db_evidence_spot *spot;
     int node[3];
-    double evidence;
+    double at, anywhere;
 } inner_spot;
 
 /* Lists the innermost spots; growth: lengths of scattering vectors that hold the parts GROWN. density: of the room. */
@@ -358,7 +357,10 @@ static size_t take_inner(const db_evidence *e, double *length, inner_spot *inner
     for (size_t i = 0; i < e->judged; i++) {
         if (db_length(e->spot[i].q) > growth[0]) continue;
         inner_spot *const s = &inner[count++];
-        *s = (inner_spot){ .spot = &e->spot[i], .evidence = fmax(0, db_evidence_of_spot(e, i)) };
+        const double anywhere = 1 - e->width[!db_evidence_half(i)].part;
+        *s = (inner_spot){ .spot = &e->spot[i],
+                           .at = exp(db_evidence_of_spot(e, i)) - anywhere,
+                           .anywhere = anywhere };
         db_evidence_node(e, &nodes, i, s->node);
     }
     return count;
@@ -377,20 +379,22 @@ static int reduce_node(const way *w, int node[3]) {
     return number;
 }
 
-/* The coset that has most of the evidence, by its first node; returns the evidence of all others. */
+/* The likeliest coset, by its first node; returns ln of its likelihood over the model's. A lattice with fewer nodes has more
+ * spots at each. */
 static double find_coset(const way *w, const inner_spot *inner, size_t count, int best[3]) {
-    double sum[MOST_TIMES] = { 0 }, most = -1, all = 0;
+    double gain[MOST_TIMES] = { 0 }, beside = 0, most = -INFINITY;
     for (size_t i = 0; i < count; i++) {
+        const inner_spot *const s = &inner[i];
         int first[3];
-        memcpy(first, inner[i].node, sizeof first);
+        memcpy(first, s->node, sizeof first);
         const int coset = reduce_node(w, first);
-        all += inner[i].evidence;
-        sum[coset] += inner[i].evidence;
-        if (sum[coset] < most) continue;
-        most = sum[coset];
+        beside += log(s->anywhere / (s->at + s->anywhere));
+        gain[coset] += log((w->times * s->at + s->anywhere) / s->anywhere);
+        if (gain[coset] < most) continue;
+        most = gain[coset];
         memcpy(best, first, sizeof first);
     }
-    return all - fmax(0, most);
+    return beside + most;
 }
 
 /* Shift of the image (pixels) that brings the origin of a lattice to a node of the model. */
@@ -440,8 +444,10 @@ static void look_at_moved(const db_evidence *e, const db_evidence *from, const m
         for (int i = 0; i < 3; i++) moved->edge[i] = 1 / (1 + m.move[SHIFTED + i]);
         const int is_near = moved->turn < far * fmax(e->node_turn, other->width[half].turn) &&
                             hypot(m.move[3], m.move[4]) < far * other->width[half].place;
-        const int is_stretched = m.moves > SHIFTED && !growth;
-        if (is_stretched ? stretch_of(other, &m, half) < apart : is_near) moved->margin = NAN;
+        const int is_stretched = m.moves > SHIFTED && !growth,
+                  is_shifted = hypot(start->move[3], start->move[4]) > 0;
+        if (is_stretched ? stretch_of(other, &m, half) < apart : is_near && !is_shifted)
+            moved->margin = NAN;
     }
 }
 
@@ -475,20 +481,23 @@ static db_status make_mover_room(db_context *context, const db_evidence *e, move
 
 /* The model itself, moved, or the likeliest lattice with a fraction of its nodes. */
 static void look_at_fewer(const db_evidence *e, mover_room *room, db_moved_model *moved) {
-    const double enough = -DB_AGREEMENT_SIGNIFICANT;
     double growth[GROWTHS] = { 0 };
     way list[WAYS];
     db_evidence from = *e; /* borrows */
     const size_t inner = take_inner(e, room->density, room->inner, growth), count = list_ways(list);
     for (size_t n = 0; n < count; n++) {
         int node[3] = { 0 };
-        mover start = { .moves = MOVES };
-        db_moved_model found = { .times = list[n].times };
-        if (find_coset(&list[n], room->inner, inner, node) >= enough) continue;
+        double shift[2] = { 0 };
+        if (!(find_coset(&list[n], room->inner, inner, node) > 0)) continue;
         lattice_of(&list[n], e->lattice, 0, from.lattice);
-        shift_origin(e, from.lattice, node, room->inner, inner, start.move + TURNED);
-        look_at_moved(e, &from, &start, growth, &room->other, &found);
-        if (found.margin < 0 && !(moved->margin < found.margin)) *moved = found;
+        shift_origin(e, from.lattice, node, room->inner, inner, shift);
+        for (int side = -1; side <= 1; side += 2) {
+            const mover start = { .moves = MOVES,
+                                  .move = { [TURNED] = side * shift[0], side * shift[1] } };
+            db_moved_model found = { .times = list[n].times };
+            look_at_moved(e, &from, &start, growth, &room->other, &found);
+            if (found.margin < 0 && !(moved->margin < found.margin)) *moved = found;
+        }
     }
 }
 
