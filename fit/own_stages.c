@@ -7,6 +7,7 @@
 #include "fit/search/starts.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/verdict/conclude.h"
+#include "fit/verdict/held_distance.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/intensities/boxes.h"
 #include "fit/shots/checkpoint_parts.h"
@@ -39,8 +40,7 @@ typedef struct work {
     int is_fatal;       /* 1: the failure ends the run, not only this shot */
 } work;
 
-static void clear_own_work(work *w) {
-    db_shots_release(w->all, &w->image);
+static void end_refinement(work *w) {
     db_strong_pixels_clear(&w->strong);
     db_prediction_clear(&w->predicted);
     db_experiment_clear(&w->tied);
@@ -48,7 +48,13 @@ static void clear_own_work(work *w) {
     db_panel_placement_clear(&w->refinement.placement);
     if (w->refinement.result) db_fit_result_clear(w->refinement.result);
     free(w->refinement.result);
+    w->refinement = (db_refinement){ .context = NULL };
     db_fit_settings_clear(&w->settings);
+}
+
+static void clear_own_work(work *w) {
+    db_shots_release(w->all, &w->image);
+    end_refinement(w);
     db_fit_spots_clear(&w->parts);
     free(w);
 }
@@ -319,16 +325,56 @@ static void apply_verdict(const db_fit_settings *settings, db_fit_result *result
              result->verdict.reason);
 }
 
-/* Completes the result of a shot in full, whether it may be used or not, and hands it over. */
-static db_status do_in_full(work *w, db_context *context) {
-    db_refinement *const r = &w->refinement;
-    db_fit_result *const result = r->result;
+/* Refines, and compares with the data. */
+static db_status refine_in_full(work *w, db_context *context) {
     const double begun = db_seconds();
     db_stage_result end;
     DB_TRY(run_stages(w, (int)w->settings.stage_count, &end));
-    result->refining_seconds = db_seconds() - begun;
+    w->refinement.result->refining_seconds = db_seconds() - begun;
     store_model(w);
-    DB_TRY(conclude_shot_alone(w, context));
+    return conclude_shot_alone(w, context);
+}
+
+/* Do spots contradict a distance of which nobody has said that it is known, and nothing else? */
+static int is_distance_wrong(const work *w) {
+    const db_fit_result *const result = w->refinement.result;
+    int others = 0;
+    for (int k = 0; k < DB_FIT_TESTS; k++)
+        others += k != DB_FIT_TEST_DISTANCE && !result->verdict.test[k].passed;
+    return result->status == DB_OK && !result->verdict.test[DB_FIT_TEST_DISTANCE].passed &&
+           !others && db_held_distance_is_untested(&w->settings);
+}
+
+static const db_fit_parameter *find_distance(const db_fit_settings *settings) {
+    const db_fit_parameter *p = settings->parameters;
+    while (p->parameter != DB_DISTANCE) p++;
+    return p;
+}
+
+/* Refines once more, now with the distance, which the data have earned after all. */
+static db_status free_distance(work *w, db_context *context) {
+    const db_fit_result *const held = w->refinement.result;
+    db_notice(
+        context,
+        "distance: spots contradict %.6g mm and ask for %.6g +- %.2g mm, so the model is refined "
+        "again with the distance",
+        held->experiment.detector.distance,
+        held->experiment.detector.distance + held->distance_step, held->distance_error);
+    end_refinement(w);
+    DB_TRY(begin_refinement(w, context));
+    const db_fit_parameter *const distance = find_distance(&w->settings);
+    size_t first = 0;
+    while (!db_fit_parameter_in_stage(distance, first)) first++;
+    w->settings.stages[first].earned = 0;
+    return refine_in_full(w, context);
+}
+
+/* Completes the result of a shot in full, whether it may be used or not, and hands it over. */
+static db_status do_in_full(work *w, db_context *context) {
+    db_refinement *const r = &w->refinement;
+    DB_TRY(refine_in_full(w, context));
+    if (is_distance_wrong(w)) DB_TRY(free_distance(w, context));
+    db_fit_result *const result = r->result;
     apply_verdict(&w->settings, result);
     snprintf(w->all->summary[w->shot].reason, DB_FIT_REASON_SIZE, "%s", result->reason);
     w->all->evaluations += r->course.count;
