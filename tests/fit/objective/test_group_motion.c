@@ -67,9 +67,7 @@ static void refine_groups(db_fit_intensity intensity) {
     settings.intensity = intensity;
     settings.precision = DB_PRECISION_DOUBLE;
     settings.max_shoeboxes = 100;
-    four_panels_groups(&settings);
     db_fit_panel_groups *const groups = &settings.panel_groups;
-    *groups = (db_fit_panel_groups){ .count = 0 };
     for (int g = 0; g < 2; g++)
         assert_int_equal(db_fit_panel_groups_add(context, groups, g == 0 ? "panel_0" : "panel_1"),
                          DB_OK);
