@@ -18,7 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONSTANTS = 6 };               /* of a cell */
+enum { CONSTANTS = 6 }; /* of a cell */
+/* Strains that are expected (standard deviations, part of an edge, degree): constants that the data hardly determine are
+ * not released further than a crystal goes. */
+static const double USUAL_STRETCH = 1e-3, USUAL_SHEAR = 0.1;
 static const double ROUNDING = 1e-10; /* of a diagonal, when the unknowns before are eliminated */
 
 /* The constants of the cell that were held, by their numbers among the settings. */
@@ -174,6 +177,17 @@ static void widen_errors(const db_variables *v, const equations *e, released_squ
     }
 }
 
+static void expect_little_strain(const db_fit_settings *own, const db_variables *v, equations *e) {
+    for (size_t k = 0; k < e->n; k++) {
+        const db_parameter p = own->parameters[v->index[k]].parameter;
+        const double sigma =
+            db_facts_of(p)->kind == DB_KIND_CELL_EDGE ? USUAL_STRETCH * v->start[k] : USUAL_SHEAR;
+        if (!e->held[k]) continue;
+        e->normal[k * e->n + k] += 1 / (sigma * sigma);
+        e->scatter[k * e->n + k] += 1 / (sigma * sigma);
+    }
+}
+
 /* parts: of the data, by whose slopes they scatter. */
 static db_status compare_steps(db_context *context, const db_fit_settings *own,
                                const db_variables *v, const released *free_now, size_t parts,
@@ -181,6 +195,7 @@ static db_status compare_steps(db_context *context, const db_fit_settings *own,
     const double degrees = (double)parts - (double)e->n;
     released_square square;
     arrange_released(own, v, free_now, e);
+    expect_little_strain(own, v, e);
     step_to_minimum(e, e->held, e->kept);
     step_to_minimum(e, e->none, e->all);
     DB_TRY(square_of_released(context, e, (double)parts / degrees, degrees, &square));
