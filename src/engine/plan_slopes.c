@@ -24,7 +24,7 @@ static void order_parameters(const db_plan_parameters *p, size_t *position, db_k
         end[kind] = place;
     }
     if (is_closed(p)) {
-        job->spots.parameters = job->spots.each = end[DB_WANTED_LATTICE];
+        job->spots.parameters = job->spots.each = (uint32_t)end[DB_WANTED_LATTICE];
         return;
     }
     job->lattice_wanted = end[DB_WANTED_LATTICE];
@@ -273,7 +273,7 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
     job->site_curve_slope = slopes->site_curve;
     job->contraction = slopes->contraction;
     if (is_closed(p)) {
-        job->spots.each = db_spot_passes_list(&slopes->passes, job->spots.parameters);
+        job->spots.each = (uint32_t)db_spot_passes_list(&slopes->passes, job->spots.parameters);
         job->spots.which = job->spots.each < job->spots.parameters ? slopes->passes.which : NULL;
     }
     job->spots.pass = slopes->passes.pass;

@@ -204,7 +204,7 @@ static db_status fill_tiles(db_plan *plan) {
     for (size_t k = 0; k < runs; k++)
         for (size_t i = count * k / runs; i < count * (k + 1) / runs; i++)
             put_spot(plan, (uint32_t)i, spots->run + k * tiles, 1);
-    plan->job.spots.most = most;
+    plan->job.spots.most = (uint32_t)most;
     return DB_OK;
 }
 
@@ -238,7 +238,7 @@ db_status db_spots_begin(db_plan *plan) {
     job->search = &spots->list.search;
     job->window = spots->list.window;
     job->group = spots->list.group;
-    job->groups = spots->list.group_count;
+    job->groups = (uint32_t)spots->list.group_count;
     job->group_of = spots->list.group_of;
     job->spread = (const double *)(const void *)&z->spread;
     job->panel = (const double *)(const void *)z->panel;

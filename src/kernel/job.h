@@ -166,7 +166,6 @@ typedef struct db_kernel_spots {
     const struct db_spot_search *search;
     const struct db_spot_window *window; /* [panels] */
     const struct db_spot_group *group;
-    size_t groups;
     const uint32_t *group_of; /* [sources] */
     const double *spread, *panel,
         *source;             /* spread_interface, panel_ [panels], source_ [sources] */
@@ -178,13 +177,14 @@ typedef struct db_kernel_spots {
     const db_spot_part *part; /* likewise */
     int moving;               /* 1: the crystal turns */
     int one_beam;             /* 1: all sources have the same factors of a pixel */
-    size_t most;              /* of a region */
-    size_t parameters;        /* the first so many of the job's parameters move spots */
-    const double *step; /* normal equations: a typical step of each parameter, a power of two */
+    uint32_t groups;
+    uint32_t most;       /* of a region */
+    uint32_t parameters; /* the first so many of the job's parameters move spots */
+    uint32_t each;       /* of them, a spot has slopes by so many */
+    const double *step;  /* normal equations: a typical step of each parameter, a power of two */
     /* [sources][each]: the parameters that a spot of the source has slopes by: of the points of curves
      * only those next to its energy; NULL: all of them, in their order. Not of a device's */
     const uint16_t *which;
-    size_t each;
     /* [count][each][columns]: slopes, those of moving spots with more columns; of a plan on a
      * device NULL, which makes them itself, laid out for its threads (cuda/spot_slopes.cu) */
     const double *slope_double;
@@ -316,7 +316,7 @@ static inline size_t db_normal_size(size_t images) {
 
 /* The parameters that a spot has slopes by; NULL: all that move spots. */
 static inline const uint16_t *spot_parameters(const db_kernel_spots *spots, size_t number) {
-    return spots->which ? spots->which + spots->spot[number].source * spots->each : NULL;
+    return spots->which ? spots->which + (size_t)spots->spot[number].source * spots->each : NULL;
 }
 
 /* Room that the kernels of spots in closed form need: numbers and groups of a tile's spots, a fixed
