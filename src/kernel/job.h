@@ -205,9 +205,9 @@ typedef struct db_kernel_job {
     double cells[3];
     double largest_index; /* no Miller index of any pixel is larger */
     int cuts;             /* 1: samples beyond the cut are left out (kernel/spot_cut.h) */
+    double cut;
     /* 1: all three are whole and at most DB_FEW_CELLS; then their polynomials */
     int few_cells;
-    double cut;
     db_few_cells_double few_double[3];
     db_few_cells_float few_float[3];
     double scale;

@@ -186,8 +186,8 @@ AD_INLINE int has_background(const db_kernel_job *job) {
     return job->water != 0 || job->amorphous.bins > 0 || HALO(job);
 }
 
-/* The halo seen in a beam, without the source's weight. u: what multiplies it; by_q: gets slopes of the
- * pixel. */
+/* The halo of a job that has one, seen in a beam, without the source's weight. u: what multiplies it; by_q: gets slopes of
+ * the pixel. */
 AD_INLINE fine halo_of_beam(const db_kernel_job *job, const site *s, size_t j, fine u, fine by_q[3],
                             pixel_sums *sums) {
     source_sums halo;
@@ -195,20 +195,17 @@ AD_INLINE fine halo_of_beam(const db_kernel_job *job, const site *s, size_t j, f
 #if DB_INSTANCE_KIND > 0
     for (int c = 0; c < 3; c++) halo.by_q[c] = f_set(0);
 #endif
-    if (HALO(job)) {
-        const wide_vec3 q = q_of(&job->source_double[j], s->wide_d);
-        const fine counts = resolved(job, q);
-        u = f_mul(f_mul(u, counts), f_set(job->FINE(source)[j].weight));
-        add_halo(job, &q, u, &halo, sums);
-        halo.sum = f_mul(halo.sum, counts);
-    }
-    (void)u, (void)s, (void)j, (void)sums;
+    const wide_vec3 q = q_of(&job->source_double[j], s->wide_d);
+    const fine counts = resolved(job, q);
+    u = f_mul(f_mul(u, counts), f_set(job->FINE(source)[j].weight));
+    add_halo(job, &q, u, &halo, sums);
+    (void)sums;
 #if DB_INSTANCE_KIND > 0
     for (int c = 0; c < 3; c++) by_q[c] = halo.by_q[c];
 #else
     (void)by_q;
 #endif
-    return halo.sum;
+    return f_mul(halo.sum, counts);
 }
 
 /* Adds what the beam has become to the pixels, with slopes by all but the spots' own numbers. j: the
@@ -218,9 +215,12 @@ AD_INLINE void end_beam(const db_kernel_job *job, const site *s, size_t j, int b
                         fine *by_omega) {
     const fine_source *source = &job->FINE(source)[j];
     const fine u = f_mul(b->omega, b->p);
-    fine halo_by_q[3] = { u, u, u };
-    const fine halo = halo_of_beam(job, s, j, f_mul(u, b->thermal), halo_by_q, sums);
-    sum = f_fma(f_set(source->weight), halo, sum);
+    fine by_q[3] = { f_set(0), f_set(0), f_set(0) }, of_background = f_set(0);
+    if (HALO(job)) {
+        const fine halo = halo_of_beam(job, s, j, f_mul(u, b->thermal), by_q, sums);
+        sum = f_fma(f_set(source->weight), halo, sum);
+        of_background = f_mul(f_mul(u, b->thermal), halo);
+    }
     fine total = f_mul(sum, b->thermal);
     lattice_free free_matter;
     if (background) {
@@ -229,8 +229,6 @@ AD_INLINE void end_beam(const db_kernel_job *job, const site *s, size_t j, int b
     }
     sums->intensity = f_fma(u, total, sums->intensity);
 #if DB_INSTANCE_KIND > 0
-    fine by_q[3] = { halo_by_q[0], halo_by_q[1], halo_by_q[2] },
-         of_background = f_mul(f_mul(u, b->thermal), halo);
     if (job->debye_waller) {
         const fine weight = f_mul(u, sum);
         fine *const column = &sums->column[DB_COLUMN_DEBYE_WALLER];
@@ -254,7 +252,7 @@ AD_INLINE void end_beam(const db_kernel_job *job, const site *s, size_t j, int b
     const source_sums moved = { .sum = total, .by_q = { by_q[0], by_q[1], by_q[2] } };
     add_source_slopes(job, j, s->d, b->q, b->omega, f_set(1), &moved, of_background, sums);
 #else
-    (void)by_d, (void)by_omega;
+    (void)by_d, (void)by_omega, (void)of_background;
 #endif
 }
 
