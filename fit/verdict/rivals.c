@@ -227,6 +227,7 @@ typedef struct mover {
     db_evidence_nodes nodes;
     double move[MOVES];
     int moves; /* that it makes: the first of them */
+    int elsewhere; /* 1: its origin is none of its nodes, so that it is another model wherever it goes */
 } mover;
 
 /* Changes of a node's coordinates at a spot by each move. */
@@ -368,61 +369,90 @@ static size_t take_inner(const db_evidence *e, double *length, inner_spot *inner
 
 static int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
-/* Moves a node to the first one of its coset, whose number it returns. */
-static int reduce_node(const way *w, int node[3]) {
-    int number = 0;
+/* The number of the coset that a node belongs to; 0: that of the origin. */
+static int coset_of(const way *w, const int node[3]) {
+    int rest[3] = { node[0], node[1], node[2] }, number = 0;
     for (int i = 0; i < 3; i++) {
-        const int *const row = w->row + 3 * i, times = floor_quotient(node[i], row[i]);
-        for (int k = i; k < 3; k++) node[k] -= times * row[k];
-        number = number * row[i] + node[i];
+        const int *const row = w->row + 3 * i, times = floor_quotient(rest[i], row[i]);
+        for (int k = i; k < 3; k++) rest[k] -= times * row[k];
+        number = number * row[i] + rest[i];
     }
     return number;
 }
 
-/* The likeliest coset, by its first node; returns ln of its likelihood over the model's. A lattice with fewer nodes has more
- * spots at each. */
-static double find_coset(const way *w, const inner_spot *inner, size_t count, int best[3]) {
+/* The likeliest coset; returns ln of its likelihood over the model's. A lattice with fewer nodes has more spots at each. */
+static double find_coset(const way *w, const inner_spot *inner, size_t count, int *best) {
     double gain[MOST_TIMES] = { 0 }, beside = 0, most = -INFINITY;
     for (size_t i = 0; i < count; i++) {
         const inner_spot *const s = &inner[i];
-        int first[3];
-        memcpy(first, s->node, sizeof first);
-        const int coset = reduce_node(w, first);
+        const int coset = coset_of(w, s->node);
         beside += log(s->anywhere / (s->at + s->anywhere));
         gain[coset] += log((w->times * s->at + s->anywhere) / s->anywhere);
         if (gain[coset] < most) continue;
         most = gain[coset];
-        memcpy(best, first, sizeof first);
+        *best = coset;
     }
     return beside + most;
 }
 
-/* Shift of the image (pixels) that brings the origin of a lattice to a node of the model. */
-static void shift_origin(const db_evidence *e, const double lattice[9], const int node[3],
-                         const inner_spot *inner, size_t count, double shift[2]) {
+/* A node at which a lattice may begin, and what the image then does at the innermost spots: shift (pixels), and rotation
+ * (degree, root mean square), which a wrong beam centre does not cause. */
+typedef struct origin {
+    double shift[2], turn;
+} origin;
+
+enum { ORIGINS = 2 }; /* as many are tried: of half of the nodes a shift either way */
+
+static origin origin_at(const db_evidence *e, const int node[3], const inner_spot *inner,
+                        size_t count) {
     const double own[3] = { node[0], node[1], node[2] };
-    double at[3], index[3], to_index[9], apart[3];
-    if (!db_invert(lattice, to_index)) return;
+    origin o = { .turn = 0 };
+    double at[3], apart[3], square = 0;
     db_apply(e->lattice, own, at);
-    db_apply(to_index, at, index);
-    for (int i = 0; i < 3; i++) index[i] -= rint(index[i]); /* a shorter way to the same coset */
-    db_apply(lattice, index, at);
     for (size_t i = 0; i < count; i++) {
         db_apply(inner[i].spot->offset, at, apart);
-        for (int k = 0; k < 2; k++) shift[k] += apart[k] / (double)count;
+        for (int k = 0; k < 2; k++) o.shift[k] += apart[k] / (double)count;
+        square += apart[2] * apart[2] / (double)count;
     }
+    o.turn = sqrt(square);
+    return o;
+}
+
+/* The nodes of a coset that look most like a shift of the image by no more than a beam centre is off. */
+static size_t find_origins(const db_evidence *e, const way *w, int coset, const inner_spot *inner,
+                           size_t count, origin best[ORIGINS]) {
+    enum { FAR = 3 }; /* nodes along each direction */
+    const double longest =
+        12; /* pixels; the search for the orientation finds beams 10 pixels off */
+    size_t found = 0;
+    for (int i = 0; i < (2 * FAR + 1) * (2 * FAR + 1) * (2 * FAR + 1); i++) {
+        const int side = 2 * FAR + 1,
+                  node[3] = { i / side / side - FAR, i / side % side - FAR, i % side - FAR };
+        if (coset_of(w, node) != coset) continue;
+        const origin o = origin_at(e, node, inner, count);
+        if (hypot(o.shift[0], o.shift[1]) > longest) continue;
+        size_t at = found < ORIGINS ? found++ : ORIGINS;
+        while (at > 0 && o.turn < best[at - 1].turn) {
+            if (at < ORIGINS) best[at] = best[at - 1];
+            at--;
+        }
+        if (at < ORIGINS) best[at] = o;
+    }
+    return found;
 }
 
 static void grow_half(const db_evidence *from, const double growth[GROWTHS], int half, mover *m,
                       db_evidence *e) {
-    enum { STEPS = 3 };
+    enum { STEPS = 3, EDGES_FROM = 2 }; /* few spots do not determine edges */
     if (!move_model(from, m, e)) return;
     e->width[half] = from->width[half];
-    for (int i = 0; i < GROWTHS; i++)
+    for (int i = 0; i < GROWTHS; i++) {
+        m->moves = i < EDGES_FROM ? SHIFTED : MOVES;
         for (int step = 0; step < STEPS; step++) {
             step_on(e, half, growth[i], m);
             if (!move_model(from, m, e)) return;
         }
+    }
 }
 
 /* Moves a rival, from where it starts, to its spots, and compares it with the model. from: the model, with the rival's
@@ -444,9 +474,8 @@ static void look_at_moved(const db_evidence *e, const db_evidence *from, const m
         for (int i = 0; i < 3; i++) moved->edge[i] = 1 / (1 + m.move[SHIFTED + i]);
         const int is_near = moved->turn < far * fmax(e->node_turn, other->width[half].turn) &&
                             hypot(m.move[3], m.move[4]) < far * other->width[half].place;
-        const int is_stretched = m.moves > SHIFTED && !growth,
-                  is_shifted = hypot(start->move[3], start->move[4]) > 0;
-        if (is_stretched ? stretch_of(other, &m, half) < apart : is_near && !is_shifted)
+        const int is_stretched = m.moves > SHIFTED && !growth;
+        if (is_stretched ? stretch_of(other, &m, half) < apart : is_near && !m.elsewhere)
             moved->margin = NAN;
     }
 }
@@ -486,14 +515,16 @@ static void look_at_fewer(const db_evidence *e, mover_room *room, db_moved_model
     db_evidence from = *e; /* borrows */
     const size_t inner = take_inner(e, room->density, room->inner, growth), count = list_ways(list);
     for (size_t n = 0; n < count; n++) {
-        int node[3] = { 0 };
-        double shift[2] = { 0 };
-        if (!(find_coset(&list[n], room->inner, inner, node) > 0)) continue;
+        int coset = 0;
+        origin begins[ORIGINS] = { 0 };
+        if (!(find_coset(&list[n], room->inner, inner, &coset) > 0)) continue;
         lattice_of(&list[n], e->lattice, 0, from.lattice);
-        shift_origin(e, from.lattice, node, room->inner, inner, shift);
-        for (int side = -1; side <= 1; side += 2) {
+        const size_t origins =
+            coset ? find_origins(e, &list[n], coset, room->inner, inner, begins) : 1;
+        for (size_t o = 0; o < origins; o++) {
             const mover start = { .moves = MOVES,
-                                  .move = { [TURNED] = side * shift[0], side * shift[1] } };
+                                  .elsewhere = coset != 0,
+                                  .move = { [TURNED] = begins[o].shift[0], begins[o].shift[1] } };
             db_moved_model found = { .times = list[n].times };
             look_at_moved(e, &from, &start, growth, &room->other, &found);
             if (found.margin < 0 && !(moved->margin < found.margin)) *moved = found;

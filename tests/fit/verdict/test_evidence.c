@@ -304,43 +304,53 @@ static void cells_that_are_too_small_are_told(void **state) {
     db_evidence_clear(&wrong);
 }
 
-/* A model with three times as many nodes as the crystal, turned by 0.7 degree, beside a beam centre that is one of its nodes
+/* A model with two or three times as many nodes as the crystal, turned, beside a beam centre that is one of its nodes
  * off: in each part of the image the spots are at every third node, but not at the same third. A smaller cell in the model's
  * own orientation does not explain them. */
 static void fewer_nodes_in_another_place_are_told(void **state) {
     (void)state;
-    enum { TIMES = 3 };
     static const double crystal[9] = { 0.0135, 0, 0, 0, 0.0094, 0, 0, 0, 0.021 };
-    for (int direction = 0; direction < 2;
-         direction++) /* along the third the image does not shift */
+    /* the direction with more nodes, the node at which the crystal's lattice begins, and a turn (degree) */
+    static const struct {
+        int times, direction, node[3];
+        double turn;
+    } of[] = { { 3, 0, { 1, 0, 0 }, 0.7 },
+               { 3, 0, { 1, 0, 0 }, 2.5 },
+               { 3, 1, { 0, 1, 0 }, 0.7 },
+               { 2, 0, { 1, 0, 0 }, 0.7 } };
+    for (size_t c = 0; c < sizeof of / sizeof *of; c++)
         for (int turned = 0; turned < 2; turned++) {
             db_evidence e;
             db_other_cell smaller;
             db_moved_model moved;
-            double axis[3] = { 1, 1, 1 }, node[3];
+            const double axis[3] = { of[c].direction != 0, of[c].direction != 1, 1 },
+                         node[3] = { turned * of[c].node[0], turned * of[c].node[1],
+                                     turned * of[c].node[2] };
+            double unit[3] = { axis[0], axis[1], axis[2] }, by[3];
             make(crystal, NULL, &e);
-            axis[direction] = 0;
-            for (int i = 0; i < 3; i++) e.lattice[3 * i + direction] /= TIMES;
-            for (int i = 0; i < 3; i++) node[i] = turned * e.lattice[3 * i + direction];
+            for (int i = 0; i < 3; i++) e.lattice[3 * i + of[c].direction] /= of[c].times;
+            db_apply(e.lattice, node, by);
             for (size_t i = 0; i < SPOTS; i++)
-                for (int k = 0; k < 3; k++) e.spot[i].q[k] += node[k];
-            assert_true(db_normalize(axis));
-            db_turn_columns(axis, turned * 0.7 * 3.14159265358979323846 / 180, e.lattice);
+                for (int k = 0; k < 3; k++) e.spot[i].q[k] += by[k];
+            assert_true(db_normalize(unit));
+            db_turn_columns(unit, turned * of[c].turn * 3.14159265358979323846 / 180, e.lattice);
             for (int half = 0; half < DB_HALVES; half++) db_evidence_fit(&e, half);
             assert_int_equal(db_margin_over_smaller(
                                  context, &e, (double[6]){ 70, 80, 90, 90, 90, 90 }, 'P', &smaller),
                              DB_OK);
             assert_int_equal(db_margin_over_moved(context, &e, &moved), DB_OK);
-            print_message("%d: over a smaller cell %.1f, over 1/%d of the nodes, turned by %.2f "
-                          "and shifted by %.1f %.1f: %.1f\n",
-                          direction, smaller.margin, moved.times, moved.turn, moved.shift[0],
-                          moved.shift[1], moved.margin);
+            print_message(
+                "%zu: over a smaller cell %.1f, over 1/%d of the nodes, turned by %.2f and "
+                "shifted by %.1f %.1f: %.1f\n",
+                c, smaller.margin, moved.times, moved.turn, moved.shift[0], moved.shift[1],
+                moved.margin);
+            assert_true(turned ? smaller.margin > 32 || of[c].turn > 1 : smaller.margin < 32);
             if (turned) {
-                assert_true(smaller.margin > 32);
+                assert_true(fabs(moved.turn - of[c].turn) < 0.1);
                 assert_true(moved.margin < -32);
-                assert_int_equal(moved.times, TIMES);
+                assert_int_equal(moved.times, of[c].times);
             } else {
-                assert_true(smaller.margin < 32);
+                assert_true(isnan(moved.margin)); /* where the model is, it is no rival */
             }
             db_evidence_clear(&e);
         }
