@@ -33,6 +33,7 @@ static db_status load(void *user, db_context *own, size_t shot, db_measured_imag
         settings->gain = config->settings.gain;
         if (status != DB_OK) db_measured_image_clear(image);
     }
+    db_fit_config_clear(config);
     free(config);
     return status;
 }
@@ -54,7 +55,9 @@ static db_status run(char files[SHOTS][PATH_SIZE], db_fit_shots_result **r) {
     db_measured_image_clear(&image);
     db_experiment_clear(&start);
     db_fit_settings_default_joint_stages(&config.settings);
-    return db_fit_run(context, &source, &config.settings, NULL, r);
+    const db_status status = db_fit_run(context, &source, &config.settings, NULL, r);
+    db_fit_config_clear(&config);
+    return status;
 }
 
 static db_fit_shots_result *refine(char files[SHOTS][PATH_SIZE]) {
