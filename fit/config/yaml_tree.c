@@ -231,10 +231,13 @@ static db_status read_text(db_context *context, const yaml_text *from,
     return status;
 }
 
-/* Takes the one document of a text. */
+/* Takes the one document of a text; none after a failure, also behind the document. */
 static db_status parse_text(db_context *context, yaml_text from, db_yaml_node **root) {
+    *root = NULL;
     DB_TRY(read_text(context, &from, look_through, NULL));
-    return read_text(context, &from, take_document, root);
+    const db_status status = read_text(context, &from, take_document, root);
+    if (status != DB_OK) db_yaml_free(root);
+    return status;
 }
 
 db_status db_yaml_read(db_context *context, const char *path, db_yaml_node **root) {
@@ -252,7 +255,6 @@ db_status db_yaml_read(db_context *context, const char *path, db_yaml_node **roo
 }
 
 db_status db_yaml_empty_map(db_context *context, db_yaml_node **root) {
-    *root = NULL;
     return parse_text(context, (yaml_text){ "{}", 2, "", NULL }, root);
 }
 
