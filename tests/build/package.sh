@@ -8,6 +8,10 @@ extension=$(find "$package" -name '_dualbragg*.so' 2> /dev/null | head -n 1)
     echo "skipped: this build has no Python package (Debian: python3-dev, python3-cffi, python3-numpy)"
     exit 77
 }
+if grep -q 'C_FLAGS.*fsanitize' "$BINARY_DIR/CMakeCache.txt"; then
+    echo "skipped: Python would have to load the sanitizer first"
+    exit 77
+fi
 python=$(sed -n 's/^_Python3_EXECUTABLE:[^=]*=//p' "$BINARY_DIR/CMakeCache.txt")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

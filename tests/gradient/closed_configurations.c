@@ -269,8 +269,8 @@ const configuration closed_configurations[] = {
     { "closed: sites", sites, 0.2,
       "fp:0:1 fp:0:2 fdp:0:2 fdp:0:3 fp:1:1 fp:1:3 fdp:1:2 source_weight:0" },
     { "closed: backgrounds", backgrounds, 0.2, NULL },
-    { "closed: diffuse halo", halo_of_sources, 0.2, "F:0:-1:0 F:1:-1:1 source_weight:0" },
-    { "closed: halo of a rotation", halo_of_a_rotation, 1, NULL },
+    { "closed: diffuse halo", halo_of_sources, 0.5, "F:0:-1:0 F:1:-1:1 source_weight:0" },
+    { "closed: halo of a rotation", halo_of_a_rotation, 0.5, NULL },
 };
 const size_t closed_configuration_count =
     sizeof closed_configurations / sizeof closed_configurations[0];
