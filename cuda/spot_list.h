@@ -60,7 +60,7 @@ AD_INLINE void add_spots(spot_motion motion, const spot_list *list, uint32_t beg
         __asm__ volatile("" ::: "memory"); /* W is read again: registers are scarce here */
         const spot_constants again = constants_of(spot);
         spot_columns(motion, spot, &again, &s, beam->factor, column, beam->by_d);
-        spot_slopes(motion, list, number, column, slope);
+        spot_slopes((int)motion, list, number, column, slope);
 #else
         (void)beam, (void)slope;
 #endif

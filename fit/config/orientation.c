@@ -37,8 +37,9 @@ static void see_from_frame(const db_crystal *crystal, const double rotation[9], 
     static const double none[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     double frame[9], back[9];
     memcpy(seen, rotation, sizeof frame);
-    if (!crystal->misset_frame[0] && !crystal->misset_frame[1] && !crystal->misset_frame[2]) return;
-    db_orientation_plus(none, crystal->misset_frame, frame);
+    const double *const turn = crystal->misset_frame;
+    if (turn[0] == 0 && turn[1] == 0 && turn[2] == 0) return;
+    db_orientation_plus(none, turn, frame);
     db_transpose(frame, back);
     db_multiply(back, rotation, seen);
 }

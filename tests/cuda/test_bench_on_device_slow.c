@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 /* The benchmark of refinements on a device tells all that it is asked for, and no device for what is none. */
 #include "support/unit_test.h"
 #include "machine.h"

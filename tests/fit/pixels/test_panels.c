@@ -189,7 +189,7 @@ static void a_list_says_which_reflections_count(void **state) {
     settings.shoebox_half_width = 3;
     (void)fit_still(context, &result->experiment, &image, &settings, NULL, NULL, &some);
     assert_non_null(some);
-    assert_true(some->shoebox_count >= 0.8 * (double)listed &&
+    assert_true((double)some->shoebox_count >= 0.8 * (double)listed &&
                 (double)some->shoebox_count < 0.9 * (double)result->shoebox_count);
     fit_still_destroy(&some);
     db_fit_spots_clear(&spots);
