@@ -26,13 +26,13 @@ static turning turning_of(const db_experiment *e) {
 /* Is a frame of the sweep of the one before: on the same setting of the goniometer, farther on the way on which it
  * turns? */
 static int is_of_sweep(const turning *before, const turning *next) {
-    const double same =
-        0.5; /* degree, for settings; of the width of a frame, for how far it has turned */
-    double apart = 1 - db_dot(before->axis, next->axis);
+    const double same = 0.5;    /* degree */
+    const double farther = 0.5; /* of the width of a frame */
+    int is_set = db_dot(before->axis, next->axis) > cos(same * 3.14159265358979323846 / 180);
     const double way = next->width < 0 ? -1 : 1, on = way * (next->phi - before->phi);
     for (int i = 0; i < 3; i++)
-        if (fabs(remainder(next->frame[i] - before->frame[i], 360)) > same) apart = 1;
-    return apart < 4e-5 && (on > same * fabs(next->width) || next->width == 0);
+        is_set &= fabs(remainder(next->frame[i] - before->frame[i], 360)) <= same;
+    return is_set && (on > farther * fabs(next->width) || next->width == 0);
 }
 
 db_status db_sweeps_find(db_shots *all) {

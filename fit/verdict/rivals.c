@@ -345,7 +345,8 @@ typedef struct inner_spot {
     double at, anywhere;
 } inner_spot;
 
-/* Lists the innermost spots; growth: lengths of scattering vectors that hold the parts GROWN. density: of the room. */
+/* Lists the innermost spots. length: room for a number of each spot; growth: lengths of scattering vectors that hold the
+ * parts GROWN. */
 static size_t take_inner(const db_evidence *e, double *length, inner_spot *inner,
                          double growth[GROWTHS]) {
     db_evidence_nodes nodes;
@@ -421,9 +422,8 @@ static origin origin_at(const db_evidence *e, const int node[3], const inner_spo
 /* The nodes of a coset that look most like a shift of the image by no more than a beam centre is off. */
 static size_t find_origins(const db_evidence *e, const way *w, int coset, const inner_spot *inner,
                            size_t count, origin best[ORIGINS]) {
-    enum { FAR = 3 }; /* nodes along each direction */
-    const double longest =
-        12; /* pixels; the search for the orientation finds beams 10 pixels off */
+    enum { FAR = 3 };          /* nodes along each direction */
+    const double longest = 12; /* pixels: the orientation is found with beams 10 pixels off */
     size_t found = 0;
     for (int i = 0; i < (2 * FAR + 1) * (2 * FAR + 1) * (2 * FAR + 1); i++) {
         const int side = 2 * FAR + 1,
