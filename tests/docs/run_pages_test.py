@@ -41,7 +41,9 @@ class Pages(unittest.TestCase):
 
     def test_rounding_is_no_number(self):
         self.assertTrue(run_pages.agree("off by 3.1e-13 at 90 deg", "off by 5.0e-14 at 90 deg"))
-        self.assertFalse(run_pages.agree("off by 3.1e-7 at 90 deg", "off by 5.0e-8 at 90 deg"))
+        self.assertTrue(run_pages.agree("off by 3.1e-7 at 90 deg", "off by 5.0e-8 at 90 deg"))
+        self.assertFalse(run_pages.agree("off by 3.1e-7 at 90 deg", "off by 2.0e-8 at 90 deg"))
+        self.assertFalse(run_pages.agree("off by 3.1e-6 at 90 deg", "off by 2.0e-6 at 90 deg"))
 
     def test_lines_that_are_not_printed_are_a_fault(self):
         self.assertEqual(len(self.check(("sh", "dualbragg sim\n"), ("text", "third line 3\n"))), 1)
