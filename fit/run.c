@@ -26,7 +26,6 @@
 #include "fit/shots/workers.h"
 
 #include <dualbragg/expert/fit_configurations.h>
-#include <dualbragg/expert/fit_steps.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -607,20 +606,4 @@ void db_fit_shots_result_destroy(db_fit_shots_result **result) {
     free((void *)(*result)->advice);
     free(*result);
     *result = NULL;
-}
-
-db_status db_fit_evaluate(db_context *context, const db_experiment *experiment,
-                          const db_experiment *placed_by, const db_measured_image *image,
-                          const db_fit_settings *settings, db_fit_statistics *statistics) {
-    db_strong_pixels strong;
-    DB_TRY(db_fit_check_data(context, experiment, image, settings));
-    if (placed_by) DB_TRY(db_fit_check_data(context, placed_by, image, settings));
-    db_fit_settings own = *settings; /* borrows its lists */
-    DB_TRY(db_shoebox_size_choose(context, placed_by ? placed_by : experiment, &own));
-    DB_TRY(db_strong_pixels_find(context, image, &own, &strong));
-    const db_fit_data data = { image, &strong, &own };
-    const db_status status =
-        db_fit_measure(context, experiment, placed_by ? placed_by : experiment, &data, statistics);
-    db_strong_pixels_clear(&strong);
-    return status;
 }

@@ -235,14 +235,6 @@ void db_fit_default_stages(db_fit_settings *settings) {
         db_fit_settings_default_stages(settings);
 }
 
-void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t to) {
-    settings->stages[to] = settings->stages[from];
-    for (size_t i = 0; i < settings->parameter_count; i++) {
-        db_fit_parameter *const p = &settings->parameters[i];
-        db_fit_parameter_set_stage(p, to, db_fit_parameter_in_stage(p, from));
-    }
-}
-
 db_status db_fit_add_intensity_stage(db_context *context, db_fit_settings *settings) {
     const size_t last = settings->stage_count;
     if (db_fit_is_intensity_stage(settings, (int)last - 1)) return DB_OK;

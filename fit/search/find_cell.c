@@ -225,18 +225,6 @@ db_status db_fit_find_cell_of_spots(db_context *context, const db_fit_settings *
     return status;
 }
 
-db_status db_fit_find_cell(db_context *context, const db_measured_image *image,
-                           const db_fit_settings *settings, const db_experiment *experiment,
-                           const char *symmetry, int centring, db_fit_found_cell *cell) {
-    db_fit_cell_spots *spots = NULL;
-    memset(cell, 0, sizeof *cell);
-    db_status status = db_fit_cell_spots_add(context, image, settings, experiment, &spots);
-    if (status == DB_OK)
-        status = db_fit_find_cell_of_spots(context, settings, spots, symmetry, centring, cell);
-    db_fit_cell_spots_destroy(&spots);
-    return status;
-}
-
 /* Images of crystals of one kind vote on its cell. */
 
 static const double same_edge = 0.03, same_angle = 3; /* part, degree */

@@ -186,10 +186,6 @@ void db_stages_default(db_context *context, db_fit_settings *settings, int serie
         end_by_photons(settings);
 }
 
-void db_fit_settings_default_joint_stages(db_fit_settings *settings) {
-    db_stages_default(NULL, settings, 0, 0);
-}
-
 void db_stages_mark_shared(db_shots *all) {
     for (size_t i = 0; i < all->parameters; i++) {
         const db_fit_parameter *const p = &all->settings.parameters[i];

@@ -300,30 +300,3 @@ void db_fit_result_clear(db_fit_result *r) {
     db_experiment_clear(&r->experiment);
     memset(r, 0, sizeof *r);
 }
-
-static db_status measure_on(db_context *context, const db_experiment *experiment,
-                            const db_fit_data *data, db_stage_data *taken,
-                            db_fit_statistics *statistics) {
-    const db_objective_options request = { .target = data->settings->target };
-    db_objective objective;
-    DB_TRY(db_stage_data_objective(context, experiment, data, taken, &request, &objective));
-    db_status status = db_stage_data_solve(taken, data, &objective, NULL);
-    if (status == DB_OK) status = describe(context, data, taken, &objective, statistics, NULL);
-    db_objective_destroy(&objective);
-    return status;
-}
-
-db_status db_fit_measure(db_context *context, const db_experiment *experiment,
-                         const db_experiment *placed_by, const db_fit_data *data,
-                         db_fit_statistics *statistics) {
-    db_stage_data taken;
-    memset(statistics, 0, sizeof *statistics);
-    DB_TRY(db_stage_data_take(context, placed_by, data, 0, 1, DB_SHOEBOXES_STRONG, &taken));
-    db_status status =
-        taken.blocks.count
-            ? measure_on(context, experiment, data, &taken, statistics)
-            : db_fail(context, DB_ERROR_INPUT, "the model predicts none of the strong reflections");
-    db_stage_data_clear(&taken);
-    DB_TRY(status);
-    return strong_fraction(context, experiment, data, NULL, NULL, statistics);
-}

@@ -18,9 +18,4 @@ db_status db_fit_conclude_shot(db_context *context, const db_experiment *start,
 /* Frees what belongs to a result. */
 void db_fit_result_clear(db_fit_result *result);
 
-/* Statistics of an experiment on the pixels selected by `placed_by`. */
-db_status db_fit_measure(db_context *context, const db_experiment *experiment,
-                         const db_experiment *placed_by, const db_fit_data *data,
-                         db_fit_statistics *statistics);
-
 #endif

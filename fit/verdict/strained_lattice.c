@@ -267,15 +267,14 @@ static db_status ask_boxes(db_context *context, const db_fit_settings *own, db_o
     if (o->blocks.count <= v->count) return DB_OK;
     DB_TRY(db_objective_evaluate(o, v->start, DB_OBJECTIVE_NORMAL));
     db_variables_add_priors(v, v->start, &loss, o->gradient, o->normal);
-    if (!make_equations(v->count, &e)) {
-        free(e.held);
-        free(e.numbers);
-        return db_fail_memory(context, "the strain of a lattice");
+    db_status status =
+        make_equations(v->count, &e) ? DB_OK : db_fail_memory(context, "the strain of a lattice");
+    if (status == DB_OK) {
+        memcpy(e.slope, o->gradient, e.n * sizeof *e.slope);
+        memcpy(e.normal, o->normal, e.n * e.n * sizeof *e.normal);
+        memcpy(e.scatter, o->scatter, e.n * e.n * sizeof *e.scatter);
+        status = compare_steps(context, own, v, free_now, o->blocks.count, &e, result);
     }
-    memcpy(e.slope, o->gradient, e.n * sizeof *e.slope);
-    memcpy(e.normal, o->normal, e.n * e.n * sizeof *e.normal);
-    memcpy(e.scatter, o->scatter, e.n * e.n * sizeof *e.scatter);
-    const db_status status = compare_steps(context, own, v, free_now, o->blocks.count, &e, result);
     free(e.held);
     free(e.numbers);
     return status;

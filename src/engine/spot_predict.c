@@ -20,7 +20,7 @@ typedef struct {
 } component_key;
 
 /* Orders the components of one spot: by angle, then by source and number. */
-static int brighter_first(const void *first, const void *second) {
+static int lower_angle_first(const void *first, const void *second) {
     const component_key *const a = first;
     const component_key *const b = second;
     if (a->angle != b->angle) return a->angle < b->angle ? -1 : 1;
@@ -216,8 +216,8 @@ static component_key *sort_components(const db_spot_component *k, size_t count, 
     for (size_t i = 0, end; i < *seen; i = end) {
         int sorted = 1;
         for (end = i + 1; end < *seen && key[end].spot == key[i].spot; end++)
-            sorted &= brighter_first(&key[end - 1], &key[end]) < 0;
-        if (!sorted) qsort(key + i, end - i, sizeof *key, brighter_first);
+            sorted &= lower_angle_first(&key[end - 1], &key[end]) < 0;
+        if (!sorted) qsort(key + i, end - i, sizeof *key, lower_angle_first);
     }
     return key;
 }

@@ -202,6 +202,14 @@ void refine_parameter(db_fit_settings *settings, db_parameter parameter, int fol
     if (db_fit_settings_add_parameter(NULL, settings, &p) != DB_OK) abort();
 }
 
+void copy_stage(db_fit_settings *settings, size_t from, size_t to) {
+    settings->stages[to] = settings->stages[from];
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        db_fit_parameter_set_stage(p, to, db_fit_parameter_in_stage(p, from));
+    }
+}
+
 /* Unit vectors along a*, b*, c* as columns. */
 static void axes_of(const db_crystal *crystal, double axes[9]) {
     db_crystal_matrix(crystal, axes);

@@ -51,6 +51,9 @@ db_status rendered_shot(db_context *context, const db_experiment *e, size_t shot
 /* Adds a refined parameter without bounds; follows: -1 or the parameter it is tied to. */
 void refine_parameter(db_fit_settings *settings, db_parameter parameter, int follows);
 
+/* Copies stage number `from` to number `to`, with its parameters; stage_count stays. */
+void copy_stage(db_fit_settings *settings, size_t from, size_t to);
+
 /* Angle (degree) between the orientations of two crystals with the same right-angled cell shape. */
 double misorientation(const db_crystal *a, const db_crystal *b);
 

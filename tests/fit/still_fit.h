@@ -2,6 +2,11 @@
 #ifndef DB_TESTS_FIT_STILL_FIT_H
 #define DB_TESTS_FIT_STILL_FIT_H
 
+#include "base/context_internal.h"
+#include "fit/objective/evaluate.h"
+#include "fit/objective/model_image.h"
+#include "fit/objective/statistics.h"
+#include "fit/pixels/shoeboxes.h"
 #include "fit/verdict/conclude.h"
 
 #include <dualbragg/fit_shots.h>
@@ -51,6 +56,43 @@ static inline void fit_still_destroy(db_fit_result **found) {
     if (*found) db_fit_result_clear(*found);
     free(*found);
     *found = NULL;
+}
+
+/* Chi2, pixels, and the explained part of the strong ones, of a model without refinement, in shoeboxes that a model
+ * places. */
+static inline db_status evaluate_on(db_context *caller, const db_experiment *model,
+                                    const db_experiment *placed_by, const db_fit_data *data,
+                                    db_fit_statistics *statistics) {
+    const db_objective_options request = { .target = data->settings->target };
+    db_stage_data taken;
+    db_objective objective;
+    size_t strong, explained;
+    DB_TRY(db_stage_data_take(caller, placed_by, data, 0, 1, DB_SHOEBOXES_STRONG, &taken));
+    DB_TRY(db_stage_data_objective(caller, model, data, &taken, &request, &objective));
+    DB_TRY(db_stage_data_solve(&taken, data, &objective, NULL));
+    db_statistics_residuals(&objective, statistics);
+    db_objective_destroy(&objective);
+    db_stage_data_clear(&taken);
+    DB_TRY(db_model_image(caller, model, data, &explained, NULL));
+    DB_TRY(db_statistics_strong_pixels(caller, model, data, &strong));
+    statistics->strong_explained = (double)explained / (double)strong;
+    return DB_OK;
+}
+
+static inline db_status evaluate_still(db_context *caller, const db_experiment *model,
+                                       const db_experiment *placed_by,
+                                       const db_measured_image *measured,
+                                       const db_fit_settings *wanted,
+                                       db_fit_statistics *statistics) {
+    db_strong_pixels strong;
+    db_fit_settings own = *wanted; /* borrows its lists */
+    memset(statistics, 0, sizeof *statistics);
+    DB_TRY(db_shoebox_size_choose(caller, placed_by, &own));
+    DB_TRY(db_strong_pixels_find(caller, measured, &own, &strong));
+    const db_fit_data data = { measured, &strong, &own };
+    const db_status status = evaluate_on(caller, model, placed_by, &data, statistics);
+    db_strong_pixels_clear(&strong);
+    return status;
 }
 
 #endif

@@ -204,7 +204,7 @@ int stills_set_up(void **state) {
     /* Starts are good: the first stages are not needed. */
     while (stills.settings.stage_count > 2) {
         for (size_t s = 1; s < stills.settings.stage_count; s++)
-            db_fit_settings_copy_stage(&stills.settings, s, s - 1);
+            copy_stage(&stills.settings, s, s - 1);
         stills.settings.stage_count--;
     }
     return 0;

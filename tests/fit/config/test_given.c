@@ -1,6 +1,7 @@
 /* What callers of the C interface hand in by mistake: lists that are NULL with a count, values that no
  * enumeration has, structs with something in what is reserved. Each is refused with its name. */
 #include "support/expect.h"
+#include "fit/search/check_settings.h"
 #include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
@@ -94,10 +95,7 @@ static db_status fit(void) {
     return status;
 }
 
-static db_status evaluate(void) {
-    db_fit_statistics statistics;
-    return db_fit_evaluate(context, &e, NULL, &measured, &settings, &statistics);
-}
+static db_status check_data(void) { return db_fit_check_data(context, &e, &measured, &settings); }
 
 #define SPOIL(name, statement)                                                                     \
     static void name(void) { statement; }
@@ -325,7 +323,7 @@ static const struct {
     { reserved_of_crystal, make_plan, "crystal: expected 0" },
     { reserved_of_beam, fit, "beam: expected 0" },
     { reserved_of_goniometer, make_plan, "goniometer: expected 0" },
-    { reserved_of_detector, evaluate, "detector: expected 0" },
+    { reserved_of_detector, check_data, "detector: expected 0" },
     { reserved_of_factors, make_plan, "structure factors: expected 0" },
     { reserved_of_background, make_plan, "background: expected 0" },
     { reserved_of_spread, predict, "spread: expected 0" },
@@ -353,20 +351,20 @@ static const struct {
     { odd_setup_spots, resolve, "spots: expected a value" },
     { no_sources, copy_experiment, "sources of the beam" },
     { no_groups, fit, "groups of panels: expected a list of 3" },
-    { no_fit_parameters, evaluate, "parameters of a fit: expected a list of 1" },
+    { no_fit_parameters, check_data, "parameters of a fit: expected a list of 1" },
     { no_fit_parameters, fit, "parameters of a fit: expected a list of 1" },
     { reserved_of_settings, fit, "fit settings: expected 0" },
-    { reserved_of_settings, evaluate, "fit settings: expected 0" },
+    { reserved_of_settings, check_data, "fit settings: expected 0" },
     { reserved_of_parameter, fit, "misset_x: expected 0" },
     { reserved_of_stage, fit, "stage one: expected 0" },
     { odd_stage_target, fit, "stage one" },
     { odd_target, fit, "target of a fit" },
-    { odd_intensity, evaluate, "intensities of a fit" },
+    { odd_intensity, check_data, "intensities of a fit" },
     { odd_pixels, fit, "pixels of a fit" },
     { odd_background, fit, "background of a fit" },
     { odd_parameter, fit, "parameter number 9999 does not exist" },
     { no_values, fit, "measured image: expected values and a mask" },
-    { no_mask, evaluate, "measured image: expected values and a mask" },
+    { no_mask, check_data, "measured image: expected values and a mask" },
     { reserved_of_image, fit, "measured image: expected 0" },
     { NULL, place_no_spots, "spots to be placed: expected a list of 3" },
     { NULL, oversample_no_spots, "spots: expected a list of 4" },

@@ -284,9 +284,9 @@ static void refined_panels_go_on_from_their_files(void **state) {
         (void)db_experiment_pixel_position(&back, p, 11, 170, y);
         for (int i = 0; i < 3; i++) assert_true(fabs(x[i] - y[i]) < 1e-9);
     }
-    expect_ok(context, db_fit_evaluate(context, &result->experiment, NULL, &image, &config.settings,
-                                       &before));
-    expect_ok(context, db_fit_evaluate(context, &back, NULL, &image, &again.settings, &after));
+    expect_ok(context, evaluate_still(context, &result->experiment, &back, &image, &config.settings,
+                                      &before));
+    expect_ok(context, evaluate_still(context, &back, &back, &image, &again.settings, &after));
     assert_int_equal(before.pixels, after.pixels);
     assert_true(fabs(before.chi2 - after.chi2) < 1e-6 * before.chi2);
 

@@ -2,6 +2,7 @@
  * nothing. */
 #include "support/context.h"
 #include "support/every_allocation.h"
+#include "fit/rendered_image.h"
 
 #include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/fit.h>
@@ -60,7 +61,7 @@ static void a_stage_is_copied_with_what_it_refines(void **state) {
     settings.stages[1].blur = 3;
     db_fit_parameter_set_stage(p, 1, 0);
     assert_true(db_fit_parameter_in_stage(p, 0) && !db_fit_parameter_in_stage(p, 1));
-    db_fit_settings_copy_stage(&settings, 1, 0);
+    copy_stage(&settings, 1, 0);
     assert_false(db_fit_parameter_in_stage(p, 0));
     assert_true(db_fit_parameter_in_stage(p, 2) && settings.stages[0].blur == 3);
     db_fit_settings_clear(&settings);

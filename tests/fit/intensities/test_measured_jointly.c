@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/context.h"
+#include "fit/shots/joint_stages.h"
 #include "fit/scratch_file.h"
 
 #include <dualbragg/expert/fit_configurations.h>
@@ -54,7 +55,7 @@ static db_status run(char files[SHOTS][PATH_SIZE], db_fit_shots_result **r) {
         fail_msg("%s", db_context_message(context));
     db_measured_image_clear(&image);
     db_experiment_clear(&start);
-    db_fit_settings_default_joint_stages(&config.settings);
+    db_stages_default(context, &config.settings, 0, 0);
     const db_status status = db_fit_run(context, &source, &config.settings, NULL, r);
     db_fit_config_clear(&config);
     return status;

@@ -320,8 +320,11 @@ static db_status find_on(const db_experiment *e, size_t crystals, double far, co
     assert_int_equal(rendered_lattices(context, e, all, crystals, 1, &image), DB_OK);
     assert_int_equal(db_experiment_copy(context, e, &moved), DB_OK);
     moved.detector.distance *= far;
-    const db_status status =
-        db_fit_find_cell(context, &image, &settings, &moved, symmetry, 0, cell);
+    db_fit_cell_spots *spots = NULL;
+    db_status status = db_fit_cell_spots_add(context, &image, &settings, &moved, &spots);
+    if (status == DB_OK)
+        status = db_fit_find_cell_of_spots(context, &settings, spots, symmetry, 0, cell);
+    db_fit_cell_spots_destroy(&spots);
     db_experiment_clear(&moved);
     db_measured_image_clear(&image);
     return status;

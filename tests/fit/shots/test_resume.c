@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/unit_test.h"
+#include "fit/shots/joint_stages.h"
 #include "fit/damaged_state.h"
 #include "fit/rendered_image.h"
 
@@ -93,9 +94,9 @@ static int set_up(void **state) {
     refine_parameter(&settings, DB_CELLS_A, -1);
     refine_parameter(&settings, DB_CELLS_B, DB_CELLS_A);
     refine_parameter(&settings, DB_DISTANCE, -1);
-    db_fit_settings_default_joint_stages(&settings);
+    db_stages_default(context, &settings, 0, 0);
     const size_t skipped = settings.stage_count - 4;
-    for (size_t s = 1; s < 4; s++) db_fit_settings_copy_stage(&settings, s + skipped, s);
+    for (size_t s = 1; s < 4; s++) copy_stage(&settings, s + skipped, s);
     settings.stage_count = 4;           /* two of each shot by itself, two joint ones */
     settings.stages[3].most_misfit = 0; /* it is run whatever is said to be of one image */
     return 0;

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/unit_test.h"
+#include "fit/shots/joint_stages.h"
 #include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/made_up_team.h"
@@ -82,9 +83,9 @@ static int set_up(void **state) {
     for (int i = 0; i < SHARED; i++) refine_parameter(&settings, shared[i], -1);
     /* Starts are good: the stages between the first and the last before the joint ones are not
      * needed. */
-    db_fit_settings_default_joint_stages(&settings);
+    db_stages_default(context, &settings, 0, 0);
     const size_t skipped = settings.stage_count - 4;
-    for (size_t s = 1; s < 4; s++) db_fit_settings_copy_stage(&settings, s + skipped, s);
+    for (size_t s = 1; s < 4; s++) copy_stage(&settings, s + skipped, s);
     settings.stage_count = 4;
     return 0;
 }
@@ -306,7 +307,7 @@ static void wrong_stages_are_refused(void **state) {
     strcpy(own.stages[own.stage_count - 1].nlopt, "LD_LBFGS");
     assert_int_equal(db_fit_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
     assert_non_null(strstr(db_context_message(context), "LD_LBFGS"));
-    db_fit_settings_copy_stage(&own, 0, own.stage_count++);
+    copy_stage(&own, 0, own.stage_count++);
     own.stages[own.stage_count - 2].kind = DB_STAGE_PIXELS;
     assert_int_equal(db_fit_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
     assert_non_null(strstr(db_context_message(context), "last stage"));

@@ -43,8 +43,8 @@ static void set_up(db_fit_settings *settings, db_fit_intensity intensity) {
     refine_parameter(settings, DB_CELL_B, DB_CELL_A);
     refine_parameter(settings, DB_CELLS_B, DB_CELLS_A);
     db_fit_settings_default_stages(settings);
-    db_fit_settings_copy_stage(settings, settings->stage_count - 1, 0);
-    db_fit_settings_copy_stage(settings, 0, 1);
+    copy_stage(settings, settings->stage_count - 1, 0);
+    copy_stage(settings, 0, 1);
     settings->stage_count = 2; /* the second time with weights by the model of the first */
     for (size_t s = 0; s < 2; s++) settings->stages[s].tolerance = 1e-7;
 }

@@ -63,34 +63,28 @@ DB_API size_t db_fit_cell_spots_count(const db_fit_cell_spots *spots);
 /** Frees them. *spots becomes NULL. */
 DB_API void db_fit_cell_spots_destroy(db_fit_cell_spots **spots);
 
-/** Finds the cell and the orientation of a crystal from the spots of one or several images. As db_fit_find_cell. */
-DB_API db_status db_fit_find_cell_of_spots(db_context *context, const db_fit_settings *settings,
-                                           const db_fit_cell_spots *spots, const char *symmetry,
-                                           int centring, db_fit_found_cell *cell);
-
-/** Finds the cell of a crystal from the strongest spots of an image: translations of the lattice by their Fourier sums, and of
- * those three that most spots agree with. The orientation is not kept.
+/** Finds the cell and the orientation of a crystal from the strongest spots of one or several images: translations of the
+ * lattice by their Fourier sums, and of those three that most spots agree with.
  *
  * @param context receives the message of a failure
- * @param image measured image
  * @param settings those of the data
- * @param experiment beam, detector and goniometer; its crystal is not asked
+ * @param spots of the images; NULL: none
  * @param symmetry crystal system, lattice or space group that the cell must have; "": that which fits
  * @param centring letter of the lattice that this names; 0: none
  * @param cell filled
  * @return DB_OK; DB_ERROR_INPUT if no lattice explains more than chance would, or none has the symmetry;
  *     DB_ERROR_CANCELLED; other errors */
-DB_API db_status db_fit_find_cell(db_context *context, const db_measured_image *image,
-                                  const db_fit_settings *settings, const db_experiment *experiment,
-                                  const char *symmetry, int centring, db_fit_found_cell *cell);
+DB_API db_status db_fit_find_cell_of_spots(db_context *context, const db_fit_settings *settings,
+                                           const db_fit_cell_spots *spots, const char *symmetry,
+                                           int centring, db_fit_found_cell *cell);
 
-/** The same for a configuration that looks for orientations and says nothing of the cell. count is 0 for others.
+/** Finds the cell on an image, for a configuration that looks for orientations and says nothing of the cell. count is 0 for others.
  *
  * @param context receives the message of a failure
  * @param config completed from the image
  * @param image measured image
  * @param cell filled
- * @return as db_fit_find_cell */
+ * @return as db_fit_find_cell_of_spots */
 DB_API db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
                                          const db_measured_image *image, db_fit_found_cell *cell);
 
@@ -112,7 +106,7 @@ DB_API db_status db_fit_config_cell_spots(db_context *context, db_fit_config *co
  * @param config says which symmetry the cell must have
  * @param spots of its images
  * @param cell filled
- * @return as db_fit_find_cell */
+ * @return as db_fit_find_cell_of_spots */
 DB_API db_status db_fit_config_cell_of_spots(db_context *context, const db_fit_config *config,
                                              const db_fit_cell_spots *spots,
                                              db_fit_found_cell *cell);

@@ -68,12 +68,6 @@ DB_API db_status db_fit_config_start_at(db_context *context, db_fit_config *conf
 DB_API db_status db_fit_settings_copy(db_context *context, const db_fit_settings *settings,
                                       db_fit_settings *copy);
 
-/** Default stages of a configuration: stages of single shots without
- * the shared parameters, then joint ones. Sets stages and stage_count.
- *
- * @param settings to change */
-DB_API void db_fit_settings_default_joint_stages(db_fit_settings *settings);
-
 /** The configuration of all shots, whose settings db_fit_run takes: with the stages that are usual where
  * it names none, with the amplitudes of intensities.reference, which belong to the list, and with ties
  * as its symmetry asks, which depends on the cell of the first shot that can be read: angles that are

@@ -40,28 +40,6 @@ DB_API db_status db_setup_from_image(db_context *context, const db_measured_imag
 DB_API db_status db_fit_spots_read(db_context *context, const char *path, db_fit_listing listing,
                                    int experiment, db_fit_spots *spots);
 
-/** Copies stage number `from` to stage number `to`, with its parameters; stage_count stays.
- *
- * @param settings to change
- * @param from number of the stage to copy
- * @param to number of the stage to overwrite, below DB_FIT_MAX_STAGES */
-DB_API void db_fit_settings_copy_stage(db_fit_settings *settings, size_t from, size_t to);
-
-/** Statistics of a model without refinement, except for the linear
- * coefficients. `placed_by` predicts the shoeboxes (NULL: the
- * experiment itself), so that models can be compared on equal pixels.
- *
- * @param context receives the message of a failure
- * @param experiment model
- * @param placed_by model that places the shoeboxes; NULL: the same
- * @param image measured image
- * @param settings those of the data
- * @param statistics filled
- * @return DB_OK or an error */
-DB_API db_status db_fit_evaluate(db_context *context, const db_experiment *experiment,
-                                 const db_experiment *placed_by, const db_measured_image *image,
-                                 const db_fit_settings *settings, db_fit_statistics *statistics);
-
 /** The configuration of one shot by itself.
  *
  * @param context receives the message of a failure
