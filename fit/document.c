@@ -109,7 +109,8 @@ static const db_json_field shot_rows[] = {
     NAMED_IF(in_use, "orientation", shot.experiment.crystal.orientation, "",
              "rotation from the standard frame, row by row, from which the refined angles count"),
     NAMED_IF(in_use, "light_explained", shot.verdict.light_explained, "",
-             "rotation series: part of the light of its spots, by squares, that the model "
+             "rotation series, joint intensities: part of the light of its spots, by squares, that "
+             "the model "
              "explains; else null"),
     NAMED_IF(in_use, "pixels", shot.after.pixels, "", "pixels in use"),
     NAMED_IF(in_use, "shoeboxes", shot.after.shoeboxes, "", "shoeboxes in use"),
@@ -148,7 +149,11 @@ static json_t *run_advice(db_document *d, const void *of) {
     return db_make_advice(d, r->warning_count, r->advice);
 }
 
-static int is_series(const void *of) { return ((const db_fit_shots_result *)of)->passages != NULL; }
+/* Are there intensities that several frames or shots share, so that their light was compared? */
+static int shares_light(const void *of) {
+    const db_fit_shots_result *const r = of;
+    return r->passages || r->intensities;
+}
 
 static json_t *intensities_usable(db_document *d, const void *of) {
     (void)d;
@@ -221,12 +226,14 @@ static const db_json_field list_rows[] = {
     MADE("warnings", run_warnings, "list of texts", NULL, "",
          "points to check before the result of a rotation series is used"),
     MADE("advice", run_advice, "list of texts", NULL, "", "advice for each warning"),
-    VALUE_IF(is_series, light_spots, "", "rotation series: spots on the frames, of the final data"),
-    VALUE_IF(is_series, light_part, "",
-             "rotation series: fraction of these spots whose brightness in the model is right "
+    VALUE_IF(shares_light, light_spots, "",
+             "rotation series, joint intensities: spots on the images, of the final data"),
+    VALUE_IF(shares_light, light_part, "",
+             "rotation series, joint intensities: fraction of these spots whose brightness in the "
+             "model is right "
              "within a factor of 1.5; null: fewer than 20 spots"),
-    MADE_IF(is_series, "intensities_usable", intensities_usable, "yes/no", NULL, "",
-            "rotation series: free intensities may be used: light_part is 2/3 or more"),
+    MADE_IF(shares_light, "intensities_usable", intensities_usable, "yes/no", NULL, "",
+            "rotation series, joint intensities: they may be used: light_part is 2/3 or more"),
     MADE_IF(db_has_intensities, "intensities", db_make_intensities, "object", &db_intensity_fields,
             "", "intensities that all shots share (`intensity: joint`)"),
     MADE_IF(has_curves, "curve_priors", curve_priors, "object", &prior_fields, "",

@@ -435,7 +435,9 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     all->course = (db_fit_course){ .count = 0 };
     result->shot_evaluations = all->evaluations;
     if (all->source->in_full && all->count == 1) tell_of_one(result);
-    return result->passages ? db_fit_series_warnings_make(all->context, result) : DB_OK;
+    return result->passages || result->intensities
+               ? db_fit_series_warnings_make(all->context, result)
+               : DB_OK;
 }
 
 static db_status refine_shots(db_shots *all, db_fit_shots_result *result) {
@@ -508,6 +510,8 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     DB_TRY(db_fit_check_quantities(all->context, settings));
     all->parameters = all->course.width = settings->parameter_count;
     DB_TRY(db_lattices_find(all));
+    if (all->options->series) /* one crystal has one indexing, and one hand */
+        all->settings.joint.reindex = 0;
     if (all->settings.stage_count == 0 && all->source->in_full)
         db_fit_default_stages(&all->settings);
     else if (all->settings.stage_count == 0)

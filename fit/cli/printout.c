@@ -445,11 +445,11 @@ static void say_intensities(db_fit_log *log, const db_fit_shots_result *r) {
     if (*reference) db_fit_say(log, "  Warning: %s\n", reference);
 }
 
-/* Prints the light of the frames of a series. */
+/* Prints the light of the frames of a series, or of shots with joint intensities. */
 static void say_light(db_fit_log *log, const db_fit_shots_result *r) {
     double *const values = malloc((r->shot_count + 1) * sizeof *values);
     size_t count = 0, least = 0;
-    for (size_t s = 0; s < r->shot_count && values && r->passages; s++) {
+    for (size_t s = 0; s < r->shot_count && values; s++) {
         const double explained = r->shot[s].verdict.light_explained;
         if (!r->shot[s].used || !isfinite(explained)) continue;
         if (!count || explained < r->shot[least].verdict.light_explained) least = s;
@@ -458,7 +458,7 @@ static void say_light(db_fit_log *log, const db_fit_shots_result *r) {
     if (count > 0) {
         db_sort_numbers(values, count);
         db_fit_say(log,
-                   "\nLight of %zu frames: the model explains %.0f %% of it (median), least of %s, "
+                   "\nLight of %zu images: the model explains %.0f %% of it (median), least of %s, "
                    "%.0f %%\n",
                    count, 100 * quantile(values, count, 0.5), r->shot[least].name, 100 * values[0]);
         say_light_part(log, r->light_part);

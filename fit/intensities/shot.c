@@ -5,6 +5,8 @@
 #include "fit/objective/evaluate.h"
 #include "fit/search/stage_search.h"
 #include "fit/shots/joint_conclude.h"
+#include "fit/shots/part_light.h"
+#include "fit/shots/series.h"
 #include "fit/shots/workers.h"
 #include "loss/eliminate.h"
 
@@ -75,16 +77,22 @@ static double light_of(const db_objective *o, size_t b) {
     return sum / o->settings->gain;
 }
 
+/* Values of a shot's variables at the best point of its own quantities. */
+static void values_at_best(const work *w, double *value) {
+    const db_intensity_pass *const p = w->pass;
+    for (size_t i = 0; i < p->order.shared; i++)
+        value[p->order.variable[i]] = p->shared[i] + w->open.shift[i];
+    for (size_t i = 0; i < p->order.local; i++)
+        value[p->order.variable[p->order.shared + i]] = p->all->state[w->shot].best.local[i];
+}
+
 /* The first pass: measures each box by itself, with intensity 0. */
 static db_status measure_boxes(work *w) {
     const db_intensity_pass *const p = w->pass;
     db_objective *const o = &w->open.objective;
     db_reduced_equations *const r = &w->memory.record;
     double value[DB_FIT_MOST_PARAMETERS] = { 0 };
-    for (size_t i = 0; i < p->order.shared; i++)
-        value[p->order.variable[i]] = p->shared[i] + w->open.shift[i];
-    for (size_t i = 0; i < p->order.local; i++)
-        value[p->order.variable[p->order.shared + i]] = p->all->state[w->shot].best.local[i];
+    values_at_best(w, value);
     o->loss_of.target = DB_LOSS_WEIGHTED;
     DB_TRY(db_objective_evaluate(o, value, DB_OBJECTIVE_LOSS));
     w->open.evaluations++;
@@ -206,4 +214,42 @@ db_status db_intensity_shot_evaluate(db_shots *all, db_context *context, size_t 
     return status == DB_OK || status == DB_ERROR_FILE
                ? status
                : db_shots_exclude(all, context, shot, status, NULL);
+}
+
+static db_status compare_light(work *w, db_context *context, double *sum) {
+    const db_intensity_pass *const p = w->pass;
+    db_objective *const o = &w->open.objective;
+    db_frame_light *const light = &p->all->summary[w->shot].light;
+    double value[DB_FIT_MOST_PARAMETERS] = { 0 };
+    DB_TRY(db_linearized_shot_make(context, p, w->shot, &w->memory));
+    DB_TRY(db_linearized_shot_read(context, p, w->shot, -1, &w->memory));
+    set_intensities(w);
+    values_at_best(w, value);
+    DB_TRY(db_objective_evaluate(o, value, DB_OBJECTIVE_LOSS));
+    if (p->all->series) return db_series_note_light(p->all, context, w->shot, &w->open);
+    memset(light, 0, sizeof *light);
+    for (size_t b = 0; b < o->blocks.count; b++) {
+        const db_part_light part = db_part_light_of(o, &w->open.pixels, b);
+        db_frame_light_add(&part, light);
+    }
+    sum[DB_LIGHT_SPOTS] += (double)light->spots;
+    sum[DB_LIGHT_ALIKE] += (double)light->alike;
+    return DB_OK;
+}
+
+db_status db_intensity_shot_light(db_shots *all, db_context *context, size_t shot, void *user,
+                                  double *sum) {
+    work *const w = calloc(1, sizeof *w);
+    if (!w) return db_fail_memory(context, "the light of a shot");
+    w->pass = user;
+    w->shot = shot;
+    db_status status =
+        db_open_shot_create(all, context, shot, w->pass->stage, &w->pass->order, &w->open);
+    if (status == DB_OK) {
+        status = compare_light(w, context, sum);
+        db_open_shot_destroy(&w->open);
+    }
+    db_linearized_shot_clear(&w->memory);
+    free(w);
+    return status;
 }

@@ -46,6 +46,12 @@ db_status db_intensity_shot_evaluate(db_shots *all, db_context *context, size_t 
 db_status db_intensity_shot_reweight(db_shots *all, db_context *context, size_t shot, void *user,
                                      double *sum);
 
+/* Compares the light of the shot's boxes with the model's, of the pass' intensities: in its summary, with sums of
+ * these; or, for a series, as db_series_note_light. */
+enum { DB_LIGHT_SPOTS, DB_LIGHT_ALIKE, DB_LIGHT_SUMS };
+db_status db_intensity_shot_light(db_shots *all, db_context *context, size_t shot, void *user,
+                                  double *sum);
+
 /* Stores the errors of the shot's own quantities, from its record. */
 db_status db_intensity_shot_errors(db_shots *all, db_context *context, size_t shot, void *user,
                                    double *sum);

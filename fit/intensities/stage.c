@@ -13,9 +13,12 @@
 #include "fit/shots/joint.h"
 #include "fit/shots/outliers.h"
 #include "fit/shots/records.h"
+#include "fit/shots/series.h"
 #include "fit/shots/shares.h"
+#include "fit/shots/sweeps.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
+#include "fit/verdict/verdict_of_light.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -338,6 +341,31 @@ static db_status end_normalized(db_intensity_search *w) {
     return DB_OK;
 }
 
+/* Light of all shots beside that of the models, at the minimum. Frames of a series show parts of reflections. */
+static db_status compare_light(db_intensity_search *w, db_fit_shots_result *result) {
+    db_shots *const all = w->all;
+    const int stage = w->pass.stage;
+    double sum[DB_LIGHT_SUMS];
+    set_point(w, w->trial, w->best);
+    if (!db_series_shares(all)) {
+        DB_TRY(db_workers_sum(all, "light", stage, db_intensity_shot_light, &w->pass, DB_LIGHT_SUMS,
+                              sum));
+        result->light_spots = (size_t)sum[DB_LIGHT_SPOTS];
+        db_light_judge(result->light_spots, (size_t)sum[DB_LIGHT_ALIKE], &result->light_part,
+                       &result->intensities_usable);
+        return DB_OK;
+    }
+    const db_joint_links links = db_joint_links_make(all, stage);
+    db_status status = db_sweeps_find(all);
+    if (status == DB_OK) status = db_series_begin_light(all, &links, stage);
+    if (status == DB_OK)
+        status = db_workers_each(all, "light", stage, db_intensity_shot_light, &w->pass);
+    if (status == DB_OK) status = db_series_gather_light(all);
+    if (status == DB_OK) status = db_series_compare_light(all, result);
+    db_series_end(all);
+    return status;
+}
+
 /* Errors at the minimum, and each shot's measurements there. */
 static db_status conclude_passes(db_intensity_search *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
@@ -347,6 +375,7 @@ static db_status conclude_passes(db_intensity_search *w, db_fit_shots_result *re
     DB_TRY(db_workers_each(all, "errors", w->pass.stage, db_intensity_shot_errors, &w->pass));
     DB_TRY(db_intensity_conclude(&at, &w->result->merged, &result->estimates));
     DB_TRY(db_intensity_observe(&w->records, w->best, &w->result->observations));
+    DB_TRY(compare_light(w, result));
     return end_normalized(w);
 }
 

@@ -106,7 +106,9 @@ static db_status make_values(db_shots *all) {
                                     : db_fail_memory(all->context, "the intensities of a series");
 }
 
-db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage) {
+/* Numbers the reflections of the frames in use. refuse: fails if these are too few; NULL: they never are. */
+static db_status begin_series(db_shots *all, const db_joint_links *links, int stage,
+                              db_status (*refuse)(db_shots *all)) {
     db_shown *const boxes = calloc(all->count + 1, sizeof *boxes);
     all->series = calloc(1, sizeof *all->series);
     db_status status = boxes && all->series ? DB_OK : db_fail_memory(all->context, "a series");
@@ -118,18 +120,27 @@ db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage)
     for (size_t k = 0; k < all->count && status == DB_OK && boxes; k++)
         if (db_shots_own(all, k) && all->summary[k].used) boxes[k] = all->state[k].boxes;
     status = db_workers_common_status(all, status);
-    if (status == DB_OK) status = db_shown_refuse_blank(all);
+    if (status == DB_OK && refuse) status = refuse(all);
     if (status == DB_OK) status = db_shown_gather(all, boxes);
     if (status == DB_OK && boxes) {
         status = number_boxes(all, boxes);
         if (status == DB_OK) status = make_values(all);
         status = db_workers_common_status(all, status);
     }
-    if (status == DB_OK) count_degrees(all);
     for (size_t k = 0; k < all->count && boxes; k++)
         if (!db_shots_own(all, k)) free(boxes[k].hkl);
     free(boxes);
-    return status == DB_OK ? db_records_collect(all) : status;
+    return status;
+}
+
+db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage) {
+    DB_TRY(begin_series(all, links, stage, db_shown_refuse_blank));
+    count_degrees(all);
+    return db_records_collect(all);
+}
+
+db_status db_series_begin_light(db_shots *all, const db_joint_links *links, int stage) {
+    return begin_series(all, links, stage, NULL);
 }
 
 void db_series_end(db_shots *all) {

@@ -16,6 +16,9 @@
 db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage);
 void db_series_end(db_shots *all);
 
+/* Only numbers them, where a stage of its own has found the intensities, to compare their light. */
+db_status db_series_begin_light(db_shots *all, const db_joint_links *links, int stage);
+
 /* Finds the intensities with which frames are rendered in a stage that begins at values of the unknowns. */
 db_status db_series_start(db_shots *all, const double *unknown);
 
@@ -44,7 +47,11 @@ size_t db_series_reflections(const db_shots *all);
 db_status db_series_note_light(const db_shots *all, db_context *context, size_t shot,
                                const db_open_shot *open);
 
-/* Compares the light of the frames with the models': db_shot_summary.light, and may the intensities be used? All processes call it. */
+/* Brings the light of all frames to rank 0. All processes call it. */
+db_status db_series_gather_light(db_shots *all);
+
+/* Compares the light of the frames with the models': db_shot_summary.light, and may the intensities be used? All processes call it,
+ * after the light was gathered. */
 db_status db_series_compare_light(db_shots *all, db_fit_shots_result *result);
 
 /* What part of its light the model explains; NAN: it has none, or is not known. */

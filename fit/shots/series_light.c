@@ -4,6 +4,7 @@
 #include "fit/shots/series_state.h"
 
 #include "base/context_internal.h"
+#include "fit/shots/records.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
 #include "fit/verdict/verdict_of_light.h"
@@ -12,33 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Light of a box (counts): measured, and of the model. */
-typedef struct part_light {
-    double measured, model;
-    double variance; /* of the measured counts */
-    double expected; /* expected variance, by these or the model's counts */
-    double weight;   /* bright boxes are weighted by their light, dim ones by their noise */
-} part_light;
-
-static part_light compare_part(const db_part_light *part, double intensity) {
-    const double gain = part->gain, dark = fmax(0, part->dark_variance);
-    part_light p = { .measured = part->light, .model = intensity * part->shape };
-    p.variance = part->dark_variance + gain * p.measured;
-    p.expected = fmax(p.variance, dark + gain * p.model);
-    p.weight = 1 / (dark + gain * fmax(gain, fmax(p.measured, p.model)));
-    return p;
-}
-
-/* Adds squared differences from the model, minus half of the differences from a rival; both without the expected
- * part of noise. share: part of the noise that the rival does not follow. */
-static void add_margin(const part_light *p, double rival, double share, db_light_margin *m) {
-    const double half = 0.5, off = p->measured - p->model, other = p->measured - rival,
-                 slope = 2 * off - 2 * half * share * other, bend = 1 - half * share;
-    m->excess += p->weight * (off * off - half * other * other - bend * p->variance);
-    m->variance +=
-        p->weight * p->weight * p->expected * (slope * slope + 2 * bend * bend * p->expected);
-}
 
 static const db_part_light *light_at(const db_series *s, size_t i) {
     const db_part_light *const parts = s->light[s->part[i].shot];
@@ -57,7 +31,7 @@ static void compare_spread(const db_series *s, size_t r, int rival, db_frame_lig
     for (int k = 0; k < 2; k++) {
         for (size_t i = s->first[r]; i < s->first[r + 1]; i++) {
             const db_part_light *const part = light_at(s, i);
-            const double weight = part->pixels ? compare_part(part, s->value[1][r]).weight : 0,
+            const double weight = part->pixels ? db_light_compare(part).weight : 0,
                          shape = light_of_spread(part, k ? rival : -1);
             best[k] += weight * shape * part->light;
             square[k] += weight * shape * shape;
@@ -66,7 +40,7 @@ static void compare_spread(const db_series *s, size_t r, int rival, db_frame_lig
     }
     for (size_t i = s->first[r]; i < s->first[r + 1] && square[1] > 0; i++) {
         const db_part_light *const part = light_at(s, i);
-        const part_light p = compare_part(part, s->value[1][r]);
+        const db_compared_light p = db_light_compare(part);
         const double model = best[0] * part->shape, other = best[1] * part->of_spread[rival],
                      apart = other - model;
         db_light_margin *const m = &frame[s->part[i].shot].spread[rival];
@@ -89,16 +63,10 @@ static void add_reflection(const db_series *s, size_t r, db_frame_light *frame) 
     for (size_t i = first; i < end; i++) {
         const size_t k = s->part[i].shot;
         const db_part_light *const part = light_at(s, i);
-        const part_light p = compare_part(part, s->value[1][r]);
-        const double off = p.measured - p.model;
-        if (part->pixels == 0) continue;
-        add_margin(&p, 0, 1, &frame[k].none);
-        if (share > 0) add_margin(&p, fmax(0, light / boxes), share, &frame[k].even);
-        frame[k].missed += p.weight * (off * off - p.variance);
-        frame[k].all += p.weight * (p.measured * p.measured - p.variance);
-        if (part->strong == 0 || !(p.measured > 0)) continue;
-        frame[k].spots++;
-        frame[k].alike += (size_t)db_light_is_alike(p.model, p.measured);
+        const db_compared_light p = db_light_compare(part);
+        db_frame_light_add(part, &frame[k]);
+        if (part->pixels > 0 && share > 0)
+            db_light_add_margin(&p, fmax(0, light / boxes), share, &frame[k].even);
     }
 }
 
@@ -111,6 +79,10 @@ static int is_there(const db_series *s, size_t r) {
 static void compare_frames(const db_series *s, db_frame_light *frame) {
     for (size_t r = 0; r < s->count; r++)
         if (is_there(s, r)) add_reflection(s, r, frame);
+}
+
+db_status db_series_gather_light(db_shots *all) {
+    return db_records_gather(all, all->series->light_bytes, all->series->light, 0);
 }
 
 /* Judges the intensities of all frames. */
@@ -154,11 +126,12 @@ int db_series_near(const db_shots *all, size_t frame, size_t n, size_t *near) {
 }
 
 /* Does a frame lack most of its light, together with as many neighbours as needed for enough spots? Frames with
- * only ends of reflections decide little. */
+ * only ends of reflections decide little. Shots that are no series have no neighbours. */
 static int is_dark(const db_shots *all, size_t frame) {
     db_light_margin sum = { 0, 0 };
     size_t spots = 0, near;
-    for (size_t n = 0; n < 2 * all->count && spots < DB_FEWEST_LIT; n++) {
+    const size_t most = all->options->series ? 2 * all->count : 1;
+    for (size_t n = 0; n < most && spots < DB_FEWEST_LIT; n++) {
         if (!db_series_near(all, frame, n, &near)) continue;
         spots += all->summary[near].light.spots;
         sum.excess += all->summary[near].light.none.excess;

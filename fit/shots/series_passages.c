@@ -5,62 +5,11 @@
 #include "fit/shots/series_state.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
-#include "loss/block.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void add_place(db_strong_place *to, double counts, double variance, double x) {
-    to->counts += counts;
-    to->first += counts * x;
-    to->noise += variance;
-    to->across += variance * x;
-    to->square += variance * x * x;
-}
-
-static db_part_light light_of(const db_objective *objective, const db_stored *pixels, size_t b) {
-    const db_block block = db_objective_block(objective, b);
-    const db_region *const r = &block.region;
-    const db_shoeboxes *const boxes = &pixels->boxes;
-    const db_loss *const loss = block.loss;
-    db_part_light part = { .panel = (uint32_t)r->panel,
-                           .gain = loss->gain,
-                           .from = { r->fast_start, r->slow_start },
-                           .to = { r->fast_start + r->fast_count, r->slow_start + r->slow_count },
-                           .recorded = boxes->count ? boxes->reflection[b].recorded : 1 };
-    double fast = 0, slow = 0;
-    for (int s = 0; s < r->slow_count; s++) {
-        for (int f = 0; f < r->fast_count; f++) {
-            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
-            if (!(block.weight[i] > 0)) continue;
-            const db_pixel_report pixel =
-                db_block_pixel(&block, objective->solution[b].linear, f, s);
-            const double shape = (double)block.shape[i],
-                         rest = (double)block.value[i] - pixel.expected;
-            part.shape += shape;
-            part.dark_variance +=
-                loss->gain * (pixel.expected - pixel.spot) + loss->readout_variance;
-            part.background += pixel.expected - pixel.spot;
-            part.light += rest + pixel.spot;
-            part.light_variance += pixel.variance;
-            part.chi2 += pixel.trust * rest * rest / pixel.variance;
-            if (boxes->count && boxes->strong[i]) {
-                const double counts = rest + pixel.spot;
-                add_place(&part.seen[0], counts, pixel.variance, r->fast_start + f + 0.5);
-                add_place(&part.seen[1], counts, pixel.variance, r->slow_start + s + 0.5);
-                part.strong++;
-            }
-            part.pixels++;
-            fast += shape * (f + 0.5);
-            slow += shape * (s + 0.5);
-        }
-    }
-    part.position[0] = r->fast_start + (part.shape > 0 ? fast / part.shape : 0.5 * r->fast_count);
-    part.position[1] = r->slow_start + (part.shape > 0 ? slow / part.shape : 0.5 * r->slow_count);
-    return part;
-}
 
 db_status db_series_note_light(const db_shots *all, db_context *context, size_t shot,
                                const db_open_shot *open) {
@@ -71,7 +20,7 @@ db_status db_series_note_light(const db_shots *all, db_context *context, size_t 
     if (!part) return db_fail_memory(context, "the light of a frame");
     s->light_bytes[shot] = s->boxes[shot] * sizeof *part;
     for (size_t b = 0; b < s->boxes[shot]; b++)
-        part[b] = light_of(&open->objective, &open->pixels, b);
+        part[b] = db_part_light_of(&open->objective, &open->pixels, b);
     return db_series_note_spreads(all, context, open, part);
 }
 
@@ -115,7 +64,7 @@ static void find_observed(const db_series *s, size_t r, db_fit_passage *to) {
             seen[k].across += part->seen[k].across;
             seen[k].square += part->seen[k].square;
         }
-        add_place(&seen[2], part->light, part->light_variance, s->part[i].shot + 0.5);
+        db_strong_place_add(&seen[2], part->light, part->light_variance, s->part[i].shot + 0.5);
         squares += part->light * part->light;
     }
     for (int k = 0; k < 3; k++) mean_place(&seen[k], &to->observed[k], &to->observed_variance[k]);
@@ -190,8 +139,7 @@ static db_status tell_passages(const db_shots *all, db_fit_shots_result *result)
 }
 
 db_status db_series_passages(db_shots *all, db_fit_shots_result *result) {
-    db_series *const s = all->series;
-    DB_TRY(db_records_gather(all, s->light_bytes, s->light, 0));
+    DB_TRY(db_series_gather_light(all));
     const db_status status = all->team.rank == 0 ? list_passages(all, result) : DB_OK;
     DB_TRY(db_workers_common_status(all, status));
     DB_TRY(tell_passages(all, result));

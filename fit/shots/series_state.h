@@ -3,6 +3,7 @@
 #define DB_FIT_SHOTS_SERIES_STATE_H
 
 #include "fit/shots/links.h"
+#include "fit/shots/part_light.h"
 
 #include <dualbragg/expert/boxes.h>
 #include <stdint.h>
@@ -12,27 +13,6 @@ typedef struct db_series_part {
     int hkl[3];
     uint32_t shot, box;
 } db_series_part;
-
-/* Sums over strong pixels, for the mean of a coordinate x by their counts and its variance by their noise. */
-typedef struct db_strong_place {
-    double counts, first;         /* counts, counts x */
-    double noise, across, square; /* variance of the counts, times x, times x^2 */
-} db_strong_place;
-
-/* What a box shows at the minimum: sums over its pixels in use. */
-typedef struct db_part_light {
-    double shape;                       /* of the model's image for an intensity of 1, */
-    double of_spread[DB_RIVAL_SPREADS]; /* and with other mosaic spreads; 0: not known */
-    double recorded;    /* part of the reflection, by the model with which the stage began */
-    int from[2], to[2]; /* its pixels, as the position */
-    double background;  /* counts */
-    double gain, dark_variance; /* counts per photon; variance of the background with the readout */
-    double light, light_variance; /* counts above the background, and their variance by noise */
-    double chi2;
-    double position[2];      /* of the model's spot, in pixels of the panel (fast, slow) */
-    db_strong_place seen[2]; /* fast, slow */
-    uint32_t panel, pixels, strong;
-} db_part_light;
 
 /* The background of a box where it was summed up last, and where it is best as the intensity changes. */
 typedef struct db_part_background {

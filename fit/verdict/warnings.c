@@ -362,8 +362,10 @@ static void about_series_distance(list *l) {
 
 db_status db_fit_series_warnings_make(db_context *context, db_fit_shots_result *result) {
     list l = { .estimates = &result->estimates, .distance = first_distance(result) };
-    about_parameters(&l);
-    about_series_distance(&l);
+    if (!result->intensities) {
+        about_parameters(&l);
+        about_series_distance(&l);
+    }
     if (!result->intensities_usable)
         warn(&l,
              "for intensities refine mosaic spread (mosaic_xx ... where crystals turn unlike about "

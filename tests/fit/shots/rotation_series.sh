@@ -53,6 +53,17 @@ for cell in "116.1, 58.05, 92.05" "29.02, 58.05, 92.05"; do
     [ "$(grep -c '^  frame_[0-2].img: after stages of all shots: ' wrong.log)" = 3 ] || fail "cell $cell: frames by name: $(cat wrong.log)"
 done
 
+# joint intensities of frames are judged by their light, too: with the right spread they have it, with another one they have not, and
+# each frame says so; frames of one crystal are indexed in one way, even where the lattice has two
+sed 's/symmetry: tetragonal/symmetry: P4/; 1a intensity: joint' series.yaml > light.yaml
+fit 0 light.yaml --output lit --no-report shots.list=few.txt
+near "joint intensities: light explained" "$(sed -n 's/^Light of 3 images: the model explains \([0-9]*\) %.*/\1/p' lit.log)" 100 3
+grep -q '"intensities_usable": true' lit.json || fail "joint intensities of the right model: $(grep usable lit.json)"
+fit 1 light.yaml --output dark --no-report model.mosaic_rms=0.03
+grep -q 'not to be used: a minimum was found, but [56] of 6 shots are wrong' err || fail "joint intensities with a wrong spread: $(cat err)"
+[ "$(grep -c '^  frame_[0-5].img: the model explains .* % of the light of its spots' dark.log)" -ge 5 ] || fail "frames by name: $(cat dark.log)"
+grep -q '^Indexing:' lit.log dark.log && fail "frames of a series are indexed one by one: $(grep Indexing lit.log dark.log)"
+
 # images and a cell are enough: size, spreads, spindle and scales are refined, too, from what the spots of the frames show; the
 # orientation is that of all frames, of which the first shows nothing
 "$DUALBRAGG" sim -cell 58 58 92 90 90 90 -N 5 -default_F 1e-6 -lambda 1 -distance 100 -detpixels 600 -pixel 0.15 -oversample 1 -phi 9.5 \

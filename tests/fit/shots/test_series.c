@@ -367,24 +367,25 @@ static void compare_lit(const lit_series *lit, int alone, db_shot_summary summar
     db_part_light part[LIT][REFLECTIONS] = { { { .shape = 0 } } };
     db_series_part parts[REFLECTIONS * LIT];
     size_t first[REFLECTIONS * LIT + 1];
-    double intensity[REFLECTIONS * LIT];
+    const db_fit_shots_options options = { .series = 1 };
     void *light[LIT];
     db_series series = { .count = alone ? REFLECTIONS * LIT : REFLECTIONS,
                          .first = first,
                          .part = parts,
-                         .value = { NULL, intensity },
                          .light = light };
     db_shots all = { .context = stills.context,
                      .team = { .size = 1 },
+                     .options = &options,
                      .series = &series,
                      .count = LIT,
                      .summary = summary };
     for (size_t r = 0; r <= series.count; r++) first[r] = alone ? r : r * LIT;
-    for (size_t r = 0; r < series.count; r++) intensity[r] = 2;
     for (int r = 0; r < REFLECTIONS; r++) {
         for (int k = 0; k < LIT; k++) {
             parts[r * LIT + k] = (db_series_part){ { r, 0, 0 }, (uint32_t)k, (uint32_t)r };
-            part[k][r] = (db_part_light){ .shape = lit->model[r][k] / 2,
+            part[k][r] = (db_part_light){ .intensity = 2,
+                                          .listed = r > 0,
+                                          .shape = lit->model[r][k] / 2,
                                           .light = lit->seen[r][k],
                                           .gain = 1,
                                           .dark_variance = 3,
@@ -403,7 +404,7 @@ static void compare_lit(const lit_series *lit, int alone, db_shot_summary summar
 /* What a frame's model explains, from its definition: 1 less squares off the model over squares. */
 static double explained_part(const lit_series *lit, int k) {
     long double missed = 0, whole = 0;
-    for (int r = 0; r < REFLECTIONS; r++) {
+    for (int r = 1; r < REFLECTIONS; r++) { /* the first one has no say */
         const double seen = lit->seen[r][k], model = lit->model[r][k];
         const double brighter = seen > model ? seen : model;
         const long double noise = 3 + seen, error = 3 + (brighter > 1 ? brighter : 1);
@@ -424,7 +425,7 @@ static void light_of_frames_is_compared(void **state) {
     compare_lit(&lit, 0, summary, &result);
     for (int k = 0; k < LIT; k++) {
         assert_true(fabs(db_light_explained(&summary[k].light) - explained_part(&lit, k)) < 1e-12);
-        for (int r = 0; r < REFLECTIONS; r++) {
+        for (int r = 1; r < REFLECTIONS; r++) {
             const double seen = lit.seen[r][k], model = lit.model[r][k];
             if (!(seen > 15)) continue;
             spots++;
