@@ -19,7 +19,7 @@ static const db_flag flags[] = {
       .help = "measured image, instead of the configuration's" },
     { .name = "--cell", .arguments = "A [B C ALPHA BETA GAMMA]", .unit = "A, degree", .kind = DB_FLAG_NUMBER, .least = 1,
       .most = DB_CELL_CONSTANTS, DB_TO(cell), DB_SETS(cell_given, 1),
-      .help = "without a configuration: unit cell; missing edges equal A, missing angles are 90; default: it is found" },
+      .help = "without a configuration: unit cell; missing edges equal A; without angles they are 90; default: it is found" },
     { .name = "--symmetry", .arguments = "SYSTEM", DB_ONE(TEXT), DB_TO(symmetry),
       .help = "without a configuration: crystal system, lattice or space group" },
     { .name = "--matrix", .arguments = "FILE", DB_ONE(TEXT), DB_TO(matrix), .help = "without a configuration: MOSFLM matrix" },
@@ -89,12 +89,24 @@ static int complain_of_file(const char *path) {
     return 1;
 }
 
+/* Does a name end as configurations do? */
+static int is_configuration(const char *word) {
+    const char *const ending = strrchr(word, '.');
+    return ending && (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0);
+}
+
 static db_status take_word(db_fit_options *options, const char *word) {
     if (strchr(word, '=')) {
         options->overrides[options->override_count++] = word;
         return DB_OK;
     }
     if (names_images(options)) {
+        if (is_configuration(word))
+            return db_complain("fit", DB_ERROR_USAGE,
+                               "%s: expected an image, found a configuration; --cell, --matrix and "
+                               "--expt are for images alone: beside a configuration write "
+                               "model.cell=A,B,C, model.matrix=FILE or model.expt=FILE",
+                               word);
         options->images[options->image_count++] = word;
         return DB_OK;
     }

@@ -3,6 +3,7 @@
 #include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/expert/setup_defaults.h>
 #include <dualbragg/expert/setup_fields.h>
+#include <dualbragg/expert/symmetry.h>
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
@@ -138,11 +139,21 @@ static db_status check_spots(const db_config_reader *reader, const db_yaml_node 
                           "expected closed, the default of free intensities");
 }
 
+/* Is this a lattice letter with numbers of axes, as "P 41 21 22", that no space group has? Builds without gemmi do not know. */
+static int is_no_group(db_context *context, const char *symmetry) {
+    db_space_group group;
+    return strchr("PABCIFRH", *symmetry) && symmetry[1] &&
+           strspn(symmetry + 1, "0123456789 ") == strlen(symmetry + 1) &&
+           db_space_group_find(context, symmetry, &group) == DB_ERROR_INPUT;
+}
+
 /* Checks a symmetry without regard to the cell. */
 static db_status check_symmetry(const db_config_reader *reader, const db_yaml_node *model,
                                 const db_fit_config *config) {
     static const double any[6] = { 1, 1, 1, 90, 90, 90 };
-    if (!*config->symmetry || db_cell_ties_of(config->symmetry, any)) return DB_OK;
+    if (!*config->symmetry ||
+        (db_cell_ties_of(config->symmetry, any) && !is_no_group(reader->context, config->symmetry)))
+        return DB_OK;
     return db_config_fail_expected(reader, db_yaml_find(model, "symmetry"), "model", "symmetry",
                                    "a crystal system (tetragonal), a lattice (tP), the number of a "
                                    "space group (96) or its symbol (P 43 21 2)");

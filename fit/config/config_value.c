@@ -62,9 +62,23 @@ db_status db_config_fail_at_key(const db_config_reader *reader, const db_yaml_no
     return status;
 }
 
+/* The other section that has a key of this name; NULL if none has. */
+static const char *home_of_key(const char *section, const char *name) {
+    for (int i = 0; i < DB_SECTION_COUNT; i++) {
+        const db_config_section *const other = &db_config_sections[i];
+        if (strcmp(other->name, section) != 0 && db_config_key_find(other, name))
+            return *other->name ? other->name : "the top level";
+    }
+    return NULL;
+}
+
 db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_node *node,
                                  const char *section, const char *name, const char *const *known,
                                  size_t known_count) {
+    const char *const home = home_of_key(section, name);
+    if (home)
+        return db_config_fail_at_key(reader, node, section, name,
+                                     "unknown key here; it belongs to %s", home);
     return db_config_fail_at_key(
         reader, node, section, name, "unknown key%s",
         db_hint_at_names(name, known, known_count, "dualbragg fit --show-defaults lists all").text);

@@ -152,7 +152,11 @@ static db_status build_node(builder *b, int index, int depth, db_yaml_node **out
 }
 
 static db_status syntax_error(builder *b, const yaml_parser_t *parser) {
-    const char *const problem = parser->problem ? parser->problem : "cannot be read";
+    static const char no_token[] = "found character that cannot start any token";
+    const char *problem = parser->problem ? parser->problem : "cannot be read";
+    if (strcmp(problem, no_token) == 0)
+        problem = "expected spaces, a key or a value, found a tab or another character that YAML "
+                  "does not allow here";
     if (parser->error == YAML_MEMORY_ERROR || parser->error == YAML_NO_ERROR)
         return db_fail_memory(b->context, "a YAML document");
     if (parser->error == YAML_READER_ERROR)

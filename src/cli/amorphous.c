@@ -26,18 +26,19 @@ db_status db_amorphous_prepare(db_settings *settings) {
     db_setup *const setup = &settings->setup;
     if (!db_amorphous_alone(settings)) {
         if (settings->matter_given && !setup->stol_file && !settings->quiet)
-            db_remark(settings->command,
-                      "-density, -MW, -molecules and -amorphous_... have no effect: they describe "
-                      "amorphous matter, and without -stol, -4stol or -Q there is none");
+            db_remark(
+                settings->command,
+                "-thickness, -density, -MW, -molecules and -amorphous_... have no effect: they "
+                "describe amorphous matter, and without -stol, -4stol or -Q there is none");
         return DB_OK;
     }
     if (!setup->stol_file)
         return db_complain(
             settings->command, DB_ERROR_USAGE,
             "no amplitudes: expected -stol FILE, -4stol FILE or -Q FILE, found none");
-    /* a cell this small asks for no more than one sample per pixel */
+    /* a cell this small asks for no more than one sample per pixel, and is large enough that no note calls it implausible */
     for (int i = 0; i < 3; i++) {
-        setup->cell[i] = 1;
+        setup->cell[i] = 2;
         setup->sample_size[i] = 0;
     }
     setup->default_F = 0;

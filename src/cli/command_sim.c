@@ -292,7 +292,8 @@ static db_status simulate(db_session *session) {
     float *image = db_image_buffer(&session->sheet, &session->region);
     if (!image)
         return db_complain(session->settings.command, DB_ERROR_MEMORY,
-                           "out of memory for the image");
+                           "out of memory for the image of %d x %d pixels",
+                           session->region.fast_count, session->region.slow_count);
     status = db_session_render(session, NULL, 0, image, NULL);
     if (status == DB_OK) status = finish_sim(session, image);
     free(image);

@@ -48,7 +48,7 @@ static db_flag flags[] = {
 #define G .group = DB_GROUP_CRYSTAL
     { G, .name = "-cell", .arguments = "A [B C ALPHA BETA GAMMA]", .unit = "A, degree", .kind = DB_FLAG_NUMBER,
       .least = 1, .most = 6, .member = MEMBER(setup.cell), .factor = 1, .also = DB_FOR_ORIENT | DB_FOR_VIEW,
-      .help = "unit cell; missing edges equal A, missing angles are 90; with -mat only the edge lengths are used" },
+      .help = "unit cell; missing edges equal A; without angles they are 90; with -mat only the edge lengths are used" },
     { G, .name = "-mat", .aliases = "-matrix", .arguments = "FILE", TEXT(setup.matrix_file), .also = DB_FOR_ORIENT | DB_FOR_VIEW,
       .help = "MOSFLM orientation matrix (A* times wavelength, nine numbers), divided by the wavelength" },
     { G, .name = "-misset", .arguments = "X Y Z | random", FIELD(MISSET), .words = "random rand",

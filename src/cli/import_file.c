@@ -14,6 +14,7 @@
 #include <dualbragg/expert/mosflm_matrix.h>
 #include <dualbragg/reflections.h>
 #include <dualbragg/expert/sensor_materials.h>
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -370,8 +371,14 @@ static void read_known(db_context *context, const db_format *format, const char 
 static db_status recognize(db_context *context, const char *path, const db_format **format,
                            db_imported *file) {
     FILE *const there = fopen(path, "rb");
-    if (!there) return db_fail(context, DB_ERROR_FILE, "%s: cannot open", path);
+    if (!there)
+        return db_fail(context, DB_ERROR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    const int first = fgetc(there), directory = first == EOF && ferror(there) && errno == EISDIR;
     fclose(there);
+    if (directory)
+        return db_fail(context, DB_ERROR_FILE, "%s: expected a file, found a directory", path);
+    if (first == EOF)
+        return db_fail(context, DB_ERROR_INPUT, "%s: the file is empty or cannot be read", path);
     DB_TRY(db_recognize_file(context, file->path, &file->kind));
     DB_TRY(db_format_of_file(context, path, 0, format));
     if (*format) return DB_OK;

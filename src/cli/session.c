@@ -111,9 +111,9 @@ static db_status choose_region(db_session *session) {
         if (limit[1] < size[i]) continue;
         if (!session->settings.quiet)
             db_remark(session->settings.command,
-                      "-roi: the last pixel in that direction is %d, not %d (both ends are part of "
+                      "-roi: the last pixel along the %s axis is %d, not %d (both ends are part of "
                       "the region)",
-                      size[i] - 1, limit[1]);
+                      i ? "slow" : "fast", size[i] - 1, limit[1]);
         limit[1] = size[i] - 1;
     }
     region->fast_start = roi[0];

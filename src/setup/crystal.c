@@ -21,6 +21,13 @@ static db_status complete_cell(db_context *context, const db_setup *setup, doubl
     if (!db_setup_given(given[0]))
         return db_fail(context, DB_ERROR_INPUT,
                        "unit cell: edge a is missing, though others are given");
+    int angles = 0;
+    for (int i = 3; i < 6; i++) angles += db_setup_given(given[i]);
+    /* a list that lost its end, as 57 57 150 90 90 of a hexagonal cell */
+    if (!setup->compat && db_setup_given(given[3]) && !db_setup_given(given[5]))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "unit cell: expected three angles or none (then they are 90), found %d",
+                       angles);
     for (int i = 0; i < 6; i++)
         cell[i] = db_setup_given(given[i]) && !(setup->compat && given[i] <= 0) ? given[i]
                   : i < 3                                                       ? given[0]

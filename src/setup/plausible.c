@@ -13,6 +13,9 @@ typedef struct mistaken_unit {
     double factor;
 } mistaken_unit;
 
+/* Wavelength (angstrom) times photon energy (keV). */
+static const double ANGSTROM_KEV = 12.398419843320026;
+
 enum { MISTAKEN = 3 };
 
 /* What exists in the world, in the field's unit. 0 stands for "none" and is never remarked on. */
@@ -43,7 +46,7 @@ static const plausible table[] = {
     { DB_FIELD_MOSAIC_RMS, 0, 1, 0, 15, { 0, 0 }, { { "millidegree", 1e-3 } } },
     { DB_FIELD_MOSAIC_RMS_ABC, 0, 3, 0, 15, { 0, 0 }, { { "millidegree", 1e-3 } } },
     { DB_FIELD_STRAIN_RMS, 0, 1, 0, 0.1, { 0, 0 }, { { "percent", 0.01 } } },
-    { DB_FIELD_BANDWIDTH_RMS, 0, 1, 0, 0.3, { 0, 0 }, { { "percent", 0.01 } } },
+    { DB_FIELD_BANDWIDTH_RMS, 0, 1, 0, 0.05, { 0, 0 }, { { "percent", 0.01 } } },
     { DB_FIELD_DISPERSION, 0, 1, 0, 60, { 0, 0 }, { { NULL, 0 } } },
     { DB_FIELD_DIVERGENCE, 0, 2, 0, 200, { 0, 0 }, { { "urad", 1e-3 } } },
     { DB_FIELD_DIVERGENCE_RMS, 0, 2, 0, 100, { 0, 0 }, { { "urad", 1e-3 } } },
@@ -94,6 +97,13 @@ static void describe_value(const plausible *p, double value, char *text, size_t 
                            p->gap[1], p->most, blank, unit);
     else
         length += snprintf(text + length, left, "%g to %g%s%s", p->least, p->most, blank, unit);
+    const double from_energy = ANGSTROM_KEV / value;
+    if (p->field == DB_FIELD_WAVELENGTH && from_energy > p->gap[1] &&
+        is_plausible(p, from_energy)) {
+        snprintf(text + length, size - (size_t)length, " (if it is an energy in keV, write %g)",
+                 from_energy);
+        return;
+    }
     for (int k = 0; k < MISTAKEN && p->mistaken[k].unit; k++)
         if (is_plausible(p, value * p->mistaken[k].factor)) {
             snprintf(text + length, size - (size_t)length, " (if it is in %s, write %g)",

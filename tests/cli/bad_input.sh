@@ -47,6 +47,7 @@
     expect 2 "-detpixels_f: expected" sim $small -floatfile o --detpixels_f=
     expect 2 "expected a flag after it, found '58,4'" sim $small -floatfile o -cell 58,4 58,4 152,2
     expect 2 "-cell: expected A [B C ALPHA BETA GAMMA] (A, degree), found '1,2,3,4,5,6,7'" sim $small -floatfile o -cell 1,2,3,4,5,6,7
+    expect 3 "unit cell: expected three angles or none (then they are 90), found 2" sim $small -floatfile o -cell 60 60 60 90 120
     expect 2 "-misset: expected X Y Z | random (degree), found '10,20'" sim $small -floatfile o -misset 10,20
     expect 2 "-cell: expected a finite number (A, degree), found ''" sim $small -floatfile o -cell 40,,50
     expect 2 "unknown flag '--lamda'; the nearest known one is" sim $small -floatfile o --lamda=1.2

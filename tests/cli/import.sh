@@ -44,6 +44,11 @@ expect_kept() {
     expect "$@"
 }
 expect_kept 3 "none of the formats that are known" import shot.f32
+: > empty.cbf
+expect_kept 3 "empty.cbf: the file is empty" import empty.cbf
+expect_kept 3 "missing.cbf: cannot open: No such file" import missing.cbf
+mkdir folder.cbf
+expect_kept 3 "folder.cbf: expected a file, found a directory" import folder.cbf
 expect_kept 2 "expected files, found none" import
 expect_kept 3 "cannot open" import nothing.img
 printf 'not an image' > odd.img

@@ -17,6 +17,9 @@ cell="-cell 40 50 60 90 100 90"
     expect 2 "unknown flag '-thicknes'; the nearest known one is '-thickness'" amorphous $small -thicknes 1
     expect 2 "-stol: expected FILE" amorphous -floatfile o -stol
     expect 2 "-amorphous_thickness: expected a finite number (mm), found 'thin'" amorphous $small -thick thin
+    succeed amorphous $small
+    grep -q "hardly meant" ../out && complain "a note about a cell that nobody gave: $(cat ../out)"
+    rm -f o
     expect 3 "no_such.stol: cannot open" amorphous -stol no_such.stol -floatfile o
     expect 3 "amorphous thickness: expected a positive number (mm), found 0" amorphous $small -thick 0
     expect 3 "amorphous width: expected a positive number (mm), found -1" amorphous $small -width -1
@@ -36,7 +39,7 @@ cell="-cell 40 50 60 90 100 90"
     succeed sim $cell -default_F 1 -detpixels 8 -floatfile o
     succeed sim $cell -default_F 1 -detpixels 8 -floatfile p -density 2 -amorphous_thickness 3
     same o p "amounts of amorphous matter without amplitudes"
-    grep -q "note: -density, -MW, -molecules and -amorphous_... have no effect" ../err || complain "no word about them"
+    grep -q "note: -thickness, -density, -MW, -molecules and -amorphous_... have no effect" ../err || complain "no word about them"
     succeed sim $cell -default_F 1 -detpixels 8 -floatfile p -stol ../w.stol -density 2
     [ ! -s ../err ] || complain "with amplitudes there is a remark: $(cat ../err)"
     succeed check $cell -default_F 1 -detpixels 8 -pixel 5 -stol ../w.stol -params distance,wavelength,polarization

@@ -32,6 +32,8 @@ static void impossible_cells_are_refused(void **state) {
     setup_assert_refused(&setup, DB_ERROR_INPUT, "unit cell");
     set_cell(&setup, NAN, 40, NAN, NAN, NAN, NAN);
     setup_assert_refused(&setup, DB_ERROR_INPUT, "edge a is missing");
+    set_cell(&setup, 57, 57, 150, 90, 90, NAN);
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "expected three angles or none");
     set_cell(&setup, 0, NAN, NAN, NAN, NAN, NAN);
     setup_assert_refused(&setup, DB_ERROR_INPUT, "edge a");
     set_cell(&setup, 50, 60, -3, 90, 90, 90);

@@ -152,6 +152,9 @@ static void numbers_in_another_unit_are_remarked_on(void **state) {
     } wrong[] = {
         { "wavelength", 0, 999.87, "wavelength: 999.87 A is hardly meant" },
         { "wavelength", 0, 0.1, "(if it is in nm, write 1)" },
+        { "wavelength", 0, 12.4, "(if it is an energy in keV, write 0.999873)" },
+        { "wavelength", 0, 999.87, "(if it is in keV instead of eV, write 0.99987)" },
+        { "bandwidth_rms", 0, 0.1, "(if it is in percent, write 0.001)" },
         { "distance", 0, 0.15, "detector distance: 0.15 mm is hardly meant" },
         { "distance", 0, 1e5, "(if it is in um, write 100)" },
         { "pixel_size", 0, 172, "(if it is in um, write 0.172)" },
@@ -169,6 +172,7 @@ static void numbers_in_another_unit_are_remarked_on(void **state) {
         const db_setup_field *const field = db_setup_field_find(wrong[i].field);
         assert_non_null(field);
         double *const place = (double *)(void *)((char *)&setup + field->offset);
+        if (strstr(wrong[i].field, "_rms")) setup.spread.spots = DB_SPOTS_CLOSED;
         if (field->count == 6) place[3] = place[4] = place[5] = 90;
         place[wrong[i].value] = wrong[i].stored;
         resolve(&setup, &all);

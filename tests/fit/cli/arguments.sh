@@ -58,6 +58,7 @@ expect 2 "expected a list of 3 numbers" good.yaml 'model.Ncells=20 20 20 20'
 expect 2 "number" good.yaml 'model.Ncells=20 x 20'
 expect 2 'expected images' --cell 78,78,38
 expect 2 '--symmetry: expected an image, or --cell, too' good.yaml --symmetry tetragonal
+expect 2 'good.yaml: expected an image, found a configuration; --cell' good.yaml --cell 78,78,38
 expect 3 'no.cbf' no.cbf --cell 78,78,38 --symmetry tetragonal
 expect 2 "--cell: expected a finite number (A, degree), found 'x'" text.cbf --cell 78,x,38
 expect 2 'expected a folder' a.cbf b.cbf --cell 78,78,38 --output result

@@ -38,6 +38,7 @@ echo 'shots: {list: none.txt}' > list.yaml
 expect 3 'none_2.img: cannot open' list.yaml 'model.cell=[40, 55, 70]'
 expect 3 'dualbragg fit: no spots were found' blank.img --cell 40 55 70 'model.find_orientation={lattices: 2}'
 if "$DUALBRAGG" --version | grep -q gemmi; then
+    expect 2 "its symbol (P 43 21 2), found 'P 41 21 22'" blank.img model.symmetry='P 41 21 22'
     expect 3 'dualbragg fit: none.mat: cannot open' crystal.img --cell 40 55 70 --symmetry P222 intensity=joint model.matrix=none.mat
     expect 3 'dualbragg fit: no spots were found' blank.img intensity=joint model.symmetry=P222
     render near_edge.img -default_F 1e6 -misset 37 11 53 -lambda 1.741
