@@ -165,6 +165,42 @@ static double margin_over_lattice(const db_evidence *e, const double lattice[9],
     return sum;
 }
 
+static int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+
+/* The number of the coset that a node belongs to; 0: that of the origin. */
+static int coset_of(const way *w, const int node[3]) {
+    int rest[3] = { node[0], node[1], node[2] }, number = 0;
+    for (int i = 0; i < 3; i++) {
+        const int *const row = w->row + 3 * i, times = floor_quotient(rest[i], row[i]);
+        for (int k = i; k < 3; k++) rest[k] -= times * row[k];
+        number = number * row[i] + rest[i];
+    }
+    return number;
+}
+
+/* Does one way leave all nodes that another leaves, and more? */
+static int leaves_more(const way *one, const way *other) {
+    int all = one->times < other->times;
+    for (int i = 0; i < 3 && all; i++) all = coset_of(one, other->row + 3 * i) == 0;
+    return all;
+}
+
+/* Is the model centred rather than a smaller cell? A face-centred cell has the nodes of a cell with one centred face, and
+ * half of these are absent. room: two densities. */
+static int is_rather_centred(const db_evidence *e, const way *list, size_t count,
+                             const char *centrings, const way *smaller, double *room) {
+    double lattice[9];
+    for (const char *c = centrings; *c; c++)
+        for (size_t n = 0; n < count; n++) {
+            if (!is_centring(&list[n], *c) || !leaves_more(smaller, &list[n])) continue;
+            lattice_of(&list[n], e->lattice, 0, lattice);
+            const double over_centred = margin_over_lattice(e, lattice, DB_RIVAL_INSTEAD, room);
+            lattice_of(smaller, e->lattice, 0, lattice);
+            if (over_centred < margin_over_lattice(e, lattice, DB_RIVAL_INSTEAD, room)) return 1;
+        }
+    return 0;
+}
+
 static db_status look_at_cells(db_context *context, const db_evidence *e, const char *centrings,
                                db_other_cell *other) {
     const int more = !centrings;
@@ -177,7 +213,8 @@ static db_status look_at_cells(db_context *context, const db_evidence *e, const 
         double lattice[9], edge[9];
         int own = 0;
         for (const char *c = more ? "" : centrings; *c; c++) own |= is_centring(&list[n], *c);
-        if (own) continue;
+        if (own || (!more && is_rather_centred(e, list, count, centrings, &list[n], room)))
+            continue;
         lattice_of(&list[n], e->lattice, more, lattice);
         const double margin =
             margin_over_lattice(e, lattice, more ? DB_RIVAL_INSTEAD : DB_RIVAL_ALONE, room);
@@ -366,19 +403,6 @@ static size_t take_inner(const db_evidence *e, double *length, inner_spot *inner
         db_evidence_node(e, &nodes, i, s->node);
     }
     return count;
-}
-
-static int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
-
-/* The number of the coset that a node belongs to; 0: that of the origin. */
-static int coset_of(const way *w, const int node[3]) {
-    int rest[3] = { node[0], node[1], node[2] }, number = 0;
-    for (int i = 0; i < 3; i++) {
-        const int *const row = w->row + 3 * i, times = floor_quotient(rest[i], row[i]);
-        for (int k = i; k < 3; k++) rest[k] -= times * row[k];
-        number = number * row[i] + rest[i];
-    }
-    return number;
 }
 
 /* The likeliest coset; returns ln of its likelihood over the model's. A lattice with fewer nodes has more spots at each. */

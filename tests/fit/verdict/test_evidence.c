@@ -249,6 +249,9 @@ static void rows_are_as_far_as_they_are_across(void **state) {
 static int even_h(const int hkl[3]) { return hkl[0] % 2 == 0; }
 static int even_sum(const int hkl[3]) { return (hkl[0] + hkl[1]) % 2 == 0; }
 static int centred(const int hkl[3]) { return (hkl[0] + hkl[1] + hkl[2]) % 2 == 0; }
+static int face_centred(const int hkl[3]) {
+    return (hkl[0] + hkl[1]) % 2 == 0 && (hkl[1] + hkl[2]) % 2 == 0;
+}
 
 static void cells_that_are_too_large_are_told(void **state) {
     (void)state;
@@ -261,11 +264,21 @@ static void cells_that_are_too_large_are_told(void **state) {
         int (*has)(const int hkl[3]);
         int kind, centring, right;
         double edge; /* the shortest of the cell that is named */
-    } of[] = { { NULL, TETRAGONAL, 0, 1, 0 },         { even_h, TETRAGONAL, 0, 0, 41.67 },
-               { even_sum, TETRAGONAL, 0, 0, 58.93 }, { even_sum, ORTHORHOMBIC, 0, 1, 0 },
-               { centred, TETRAGONAL, 0, 1, 0 },      { even_sum, TETRAGONAL, 'C', 1, 0 },
-               { even_h, TETRAGONAL, 'C', 0, 41.67 }, { even_sum, TETRAGONAL, 'P', 0, 58.93 },
-               { even_sum, CUBIC, 0, 0, 58.93 },      { centred, CUBIC, 0, 1, 0 } };
+    } of[] = { { NULL, TETRAGONAL, 0, 1, 0 },
+               { even_h, TETRAGONAL, 0, 0, 41.67 },
+               { even_sum, TETRAGONAL, 0, 0, 58.93 },
+               { even_sum, ORTHORHOMBIC, 0, 1, 0 },
+               { centred, TETRAGONAL, 0, 1, 0 },
+               { even_sum, TETRAGONAL, 'C', 1, 0 },
+               { even_h, TETRAGONAL, 'C', 0, 41.67 },
+               { even_sum, TETRAGONAL, 'P', 0, 58.93 },
+               { even_sum, CUBIC, 0, 0, 58.93 },
+               { centred, CUBIC, 0, 1, 0 },
+               { face_centred, CUBIC, 0, 1, 0 },
+               { face_centred, ORTHORHOMBIC, 0, 1, 0 },
+               { even_sum, CUBIC, 'F', 0, 58.93 },
+               { face_centred, TETRAGONAL, 'F', 1, 0 },
+               { face_centred, TETRAGONAL, 0, 0, 58.93 } };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         db_evidence e;
         db_other_cell other;
