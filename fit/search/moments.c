@@ -20,6 +20,9 @@ static const double INDEPENDENT = 10; /* parts of a spot with independent places
 static const double FREEDOM = 4;      /* of Student's distribution: outliers count less */
 /* Step for differences, in typical steps of parameters. The loss of modes is curved within a hundredth. */
 static const double STEP = 1e-5;
+/* Pixels that a place moves by a typical step, at most. A place moves farther where a spot of a large mosaic spread, far from
+ * the sphere, is brightest at two places, and the other one becomes the brighter one: a jump has no slope. */
+static const double FARTHEST = 2000;
 static const double SPOT_NS = 500; /* to place and compare a spot once, by AVX2 */
 
 /* Marks strong pixels of a box and the rings around them. */
@@ -241,6 +244,11 @@ static double slopes_of(const db_moments *m, size_t i, const white *w, const db_
     return slope;
 }
 
+static int jumps(const db_spot *s, const db_spot *ahead) {
+    return hypot(ahead->position[0] - s->position[0], ahead->position[1] - s->position[1]) >
+           STEP * FARTHEST;
+}
+
 /* Memory of one thread. */
 typedef struct ahead_room {
     db_context context; /* of one thread */
@@ -263,8 +271,10 @@ static db_status derive_by(const db_moments *m, const double *x, size_t k, const
     db_variables_set(v, room->values, &room->experiment);
     DB_TRY(db_spots_place(&room->context, &room->experiment, 0, ahead + m->from, m->to - m->from));
     *slope = 0;
-    for (size_t i = m->from; i < m->to; i++)
+    for (size_t i = m->from; i < m->to; i++) {
+        if (jumps(&m->spot[i], &ahead[i])) ahead[i] = m->spot[i];
         *slope += slopes_of(m, i, &seen[i], &ahead[i], step, m->rows + i * ROWS * n + k, n);
+    }
     return DB_OK;
 }
 

@@ -138,9 +138,10 @@ static void given_spots_are_placed_as_predicted(void **state) {
 }
 
 /* Spots that are all a little beside and wider than the model's. */
-static void observe_all(const db_experiment *e, size_t most, const db_variables *v, db_moments *m) {
+static void observe_all(const db_experiment *e, const db_spot_options *options, size_t most,
+                        const db_variables *v, db_moments *m) {
     db_predicted_spots predicted;
-    assert_int_equal(db_spots_predict(context, e, NULL, &predicted), DB_OK);
+    assert_int_equal(db_spots_predict(context, e, options, &predicted), DB_OK);
     const size_t n = predicted.count < most ? predicted.count : most;
     *m = (db_moments){ .context = context, .variables = v, .experiment = *e };
     m->experiment.structure_factors = (db_structure_factors){ .default_F = 1 };
@@ -180,7 +181,7 @@ static void slopes_are_those_of_the_loss(void **state) {
     assert_true(v.count > 20 && v.count <= MOST);
     double *const normal = malloc(v.count * v.count * sizeof *normal);
     assert_non_null(normal);
-    observe_all(&truth, 150, &v, &m);
+    observe_all(&truth, NULL, 150, &v, &m);
     memcpy(x, v.start, v.count * sizeof *x);
     assert_int_equal(db_moments_evaluate(&m, x, &loss, gradient, normal), 0);
     for (size_t k = 0; k < v.count;
@@ -218,6 +219,80 @@ static void slopes_are_those_of_the_loss(void **state) {
     }
     free(normal);
     db_moments_clear(&m);
+    db_fit_settings_clear(&settings);
+    db_experiment_clear(&truth);
+}
+
+/* The first misset_x beyond the start (degree) at which the place of a spot jumps, to a millionth; 0: none. */
+static double find_jump(const db_experiment *truth, db_spot *spot, size_t count) {
+    const double step = 1e-3, far = 1; /* degree; pixels: a step moves a spot by less */
+    double(*const before)[2] = malloc(count * sizeof *before);
+    db_experiment e;
+    double found = 0;
+    assert_non_null(before);
+    assert_int_equal(db_experiment_copy(context, truth, &e), DB_OK);
+    for (int n = 0; n < 400 && found <= 0; n++) {
+        e.crystal.misset[0] = truth->crystal.misset[0] + n * step;
+        assert_int_equal(db_spots_place(context, &e, 0, spot, count), DB_OK);
+        size_t jumped = count;
+        for (size_t i = 0; i < count; i++) {
+            if (n &&
+                hypot(spot[i].position[0] - before[i][0], spot[i].position[1] - before[i][1]) > far)
+                jumped = i;
+            if (jumped < count) break;
+            memcpy(before[i], spot[i].position, sizeof before[i]);
+        }
+        if (jumped == count) continue;
+        double sides[2] = { (n - 1) * step, n * step };
+        db_spot one = spot[jumped];
+        while (sides[1] - sides[0] > 1e-6 * step) {
+            const double middle = 0.5 * (sides[0] + sides[1]);
+            e.crystal.misset[0] = truth->crystal.misset[0] + middle;
+            assert_int_equal(db_spots_place(context, &e, 0, &one, 1), DB_OK);
+            const int beyond = hypot(one.position[0] - before[jumped][0],
+                                     one.position[1] - before[jumped][1]) > far;
+            sides[beyond] = middle;
+        }
+        found = sides[0];
+    }
+    db_experiment_clear(&e);
+    free(before);
+    return found;
+}
+
+/* A spot of a large mosaic spread, far from the sphere, is brightest at two places: which is the brighter one changes at an
+ * angle. */
+static void a_jump_of_a_place_is_no_slope(void **state) {
+    enum { MOST = 60 };
+    static const db_panel_placement still;
+    db_spot_options far = DB_SPOT_OPTIONS_INIT;
+    db_experiment truth;
+    db_fit_settings settings;
+    db_predicted_spots all;
+    db_variables v;
+    db_moments m;
+    double x[MOST], slope[2][MOST], loss;
+    (void)state;
+    arrange(0, &truth);
+    truth.spread.mosaic = 0.5; /* degree^2 */
+    far.most_excitation = 4.5;
+    assert_int_equal(db_spots_predict(context, &truth, &far, &all), DB_OK);
+    const double jump = find_jump(&truth, all.spot, all.count);
+    print_message("%zu spots, one jumps at %.9f degree\n", all.count, jump);
+    assert_true(jump > 0);
+    db_fit_settings_init(&settings);
+    refine_parameter(&settings, DB_MISSET_X, -1);
+    db_variables_make(&settings, DB_FIT_ALL_STAGES, NULL, &truth, &still, &v);
+    observe_all(&truth, &far, all.count, &v, &m);
+    double normal;
+    for (int side = 0; side < 2; side++) {
+        x[0] = v.start[0] + jump + (side ? 1e-4 : -1e-9);
+        assert_int_equal(db_moments_evaluate(&m, x, &loss, slope[side], &normal), 0);
+        print_message("slope %.4g, normal %.4g, loss %.6g\n", slope[side][0], normal, loss);
+    }
+    assert_true(fabs(slope[0][0] - slope[1][0]) < 0.01 * normal); /* by a hundredth of a degree */
+    db_moments_clear(&m);
+    db_predicted_spots_clear(&all);
     db_fit_settings_clear(&settings);
     db_experiment_clear(&truth);
 }
@@ -265,6 +340,7 @@ int main(void) {
         cmocka_unit_test(a_mode_that_is_not_earned_stays_0),
         cmocka_unit_test(given_spots_are_placed_as_predicted),
         cmocka_unit_test(slopes_are_those_of_the_loss),
+        cmocka_unit_test(a_jump_of_a_place_is_no_slope),
         cmocka_unit_test(moments_need_spots_in_closed_form),
     };
     return cmocka_run_group_tests(tests, begin, end);
