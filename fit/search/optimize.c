@@ -28,15 +28,12 @@ static db_status evaluate_image(void *user, const double *x, db_evaluation *at) 
     const minimization *const m = user;
     db_objective *const o = m->objective;
     const size_t n = o->variables.count;
-    const db_objective_depth depth = at->normal     ? DB_OBJECTIVE_NORMAL
-                                     : at->gradient ? DB_OBJECTIVE_GRADIENT
-                                                    : DB_OBJECTIVE_LOSS;
-    const db_status status = db_objective_evaluate(o, x, depth);
+    const db_status status = db_objective_evaluate(o, x, DB_OBJECTIVE_NORMAL);
     if (status == DB_ERROR_INPUT) return DB_OK; /* the step is the cause: rejected */
     DB_TRY(status);
     at->loss = o->loss;
-    if (at->gradient) memcpy(at->gradient, o->gradient, n * sizeof *at->gradient);
-    if (at->normal) memcpy(at->normal, o->normal, n * n * sizeof *at->normal);
+    memcpy(at->gradient, o->gradient, n * sizeof *at->gradient);
+    memcpy(at->normal, o->normal, n * n * sizeof *at->normal);
     return DB_OK;
 }
 
