@@ -253,20 +253,19 @@ static db_status store_moments(work *w, db_context *context, int stage) {
     db_shots *const all = w->all;
     db_refinement *const r = &w->refinement;
     db_moments moments;
-    db_variables *const v = malloc(sizeof *v); /* large */
-    if (!v) return db_fail_memory(context, "the moments of spots");
-    db_variables_make(&w->settings, 1u << stage, &r->given, &r->result->experiment, &r->placement,
-                      v);
+    db_variables v;
+    DB_TRY(db_variables_make(context, &w->settings, 1u << stage, &r->given, &r->result->experiment,
+                             &r->placement, &v));
     db_status status = db_joint_make_room(all, context, w->shot, stage);
-    if (status == DB_OK) status = db_moment_stage_take(r, stage, v, &moments);
+    if (status == DB_OK) status = db_moment_stage_take(r, stage, &v, &moments);
     if (status == DB_OK) {
-        (void)db_joint_links_begin(all, w->shot, stage, v);
+        (void)db_joint_links_begin(all, w->shot, stage, &v);
         all->state[w->shot].degrees = all->summary[w->shot].degrees = (double)moments.count;
         status = db_shot_moments_write(all, context, w->shot, &moments);
         w->is_fatal = status != DB_OK;
         db_moments_clear(&moments);
     }
-    free(v);
+    db_variables_clear(&v);
     return status;
 }
 

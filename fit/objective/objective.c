@@ -85,11 +85,13 @@ static db_status allocate_objective(db_objective *objective) {
     work->linear_sums = calloc(blocks + 1, sizeof *work->linear_sums);
     work->steps = calloc(blocks + 1, sizeof *work->steps);
     objective->solution = calloc(blocks + 1, sizeof *objective->solution);
+    objective->gradient = calloc(n + 1, sizeof *objective->gradient);
     objective->normal = calloc(n * n + 1, sizeof *objective->normal);
     objective->scatter = calloc(n * n + 1, sizeof *objective->scatter);
     const int missing = !work->sums || !work->total || !work->pulls || !work->linear_sums ||
                         !work->steps || !work->rule || !work->list || !work->list_links ||
-                        !objective->solution || !objective->normal || !objective->scatter;
+                        !objective->solution || !objective->gradient || !objective->normal ||
+                        !objective->scatter;
     return missing ? db_fail_memory(objective->context, "the sums of an objective") : DB_OK;
 }
 
@@ -111,9 +113,11 @@ static db_status build(db_objective *objective, const db_experiment *experiment,
             ? db_panel_placement_copy(objective->context, options->placement, &objective->placement)
             : db_panel_placement_make(objective->context, &experiment->detector,
                                       &objective->settings->panel_groups, &objective->placement));
-    db_variables_make(objective->settings, options->stages, options->given, experiment,
-                      &objective->placement, &objective->variables);
-    memcpy(objective->work->links, objective->variables.links, sizeof objective->work->links);
+    DB_TRY(db_variables_make(objective->context, objective->settings, options->stages,
+                             options->given, experiment, &objective->placement,
+                             &objective->variables));
+    memcpy(objective->work->links, objective->variables.links,
+           objective->variables.link_count * sizeof *objective->work->links);
     DB_TRY(make_plan(objective));
     DB_TRY(allocate_objective(objective));
     db_objective_restart(objective); /* this also counts pixels */
@@ -163,7 +167,9 @@ void db_objective_destroy(db_objective *objective) {
     }
     db_experiment_give_back(&objective->experiment);
     db_panel_placement_clear(&objective->placement);
+    db_variables_clear(&objective->variables);
     free(objective->solution);
+    free(objective->gradient);
     free(objective->normal);
     free(objective->scatter);
     memset(objective, 0, sizeof *objective);

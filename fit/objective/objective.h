@@ -65,8 +65,8 @@ typedef struct db_objective {
     size_t pixels_used;
 
     /* Results of the last evaluation. */
-    double loss;                             /* ridge included */
-    double gradient[DB_FIT_MOST_PARAMETERS]; /* per unit of the quantity */
+    double loss;                  /* ridge included */
+    double *gradient;             /* [count] per unit of the quantity */
     double *normal;               /* [count][count]: half the loss's second derivatives */
     double *scatter;              /* [count][count], with NORMAL: sum over blocks of the
                                      products of half their gradients */

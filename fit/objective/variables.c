@@ -1,12 +1,14 @@
 /* Refined quantities and the parameters that they move. */
 #include "fit/objective/variables.h"
 
+#include "base/context_internal.h"
 #include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/fit_quantities.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void add_column(db_variables *v, db_parameter parameter, size_t variable, double value) {
@@ -98,12 +100,40 @@ static void add_own_motions(db_variables *v) {
     }
 }
 
-void db_variables_make(const db_fit_settings *settings, unsigned stages, const db_crystal *given,
-                       const db_experiment *experiment, const db_panel_placement *placement,
-                       db_variables *variables) {
+/* Room for what these settings refine: a parameter is one quantity or follows one, and has at most one column. */
+static db_status make_room_for_all(db_context *context, size_t parameters, db_variables *v) {
+    const size_t columns = parameters + DB_FIT_GROUP_MOTIONS;
+    memset(v, 0, sizeof *v);
+    v->index = calloc(columns, sizeof *v->index);
+    v->start = calloc(5 * parameters + columns, sizeof *v->start);
+    v->parameter = calloc(columns, sizeof *v->parameter);
+    v->links = calloc(columns, sizeof *v->links);
+    if (!v->index || !v->start || !v->parameter || !v->links) {
+        db_variables_clear(v);
+        return db_fail_memory(context, "the quantities of a stage");
+    }
+    v->lower = v->start + parameters;
+    v->upper = v->lower + parameters;
+    v->centre = v->upper + parameters;
+    v->sigma = v->centre + parameters;
+    v->origin = v->sigma + parameters;
+    return DB_OK;
+}
+
+void db_variables_clear(db_variables *variables) {
+    free(variables->index);
+    free(variables->start);
+    free(variables->parameter);
+    free(variables->links);
+    memset(variables, 0, sizeof *variables);
+}
+
+db_status db_variables_make(db_context *context, const db_fit_settings *settings, unsigned stages,
+                            const db_crystal *given, const db_experiment *experiment,
+                            const db_panel_placement *placement, db_variables *variables) {
     db_variables *const v = variables;
     double turned[3] = { 0 };
-    memset(v, 0, sizeof *v);
+    DB_TRY(make_room_for_all(context, settings->parameter_count, v));
     v->turns = given && db_orientation_is_refined(settings);
     if (v->turns) db_orientation_turned(given, &experiment->crystal, turned);
     for (int g = 0; g < DB_FIT_MOST_GROUPS; g++)
@@ -116,6 +146,7 @@ void db_variables_make(const db_fit_settings *settings, unsigned stages, const d
     add_motions(settings, stages, placement, v);
     add_followers(settings, v);
     add_own_motions(v);
+    return DB_OK;
 }
 
 void db_variables_place(const db_variables *variables, const double *values,

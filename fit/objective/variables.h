@@ -17,19 +17,19 @@ typedef struct db_variables {
     size_t count; /* quantities */
     /* the first table_count quantities move parameters of the table, quantity k column k; the others move groups of panels */
     size_t table_count;
-    size_t index[DB_FIT_MOST_PARAMETERS]; /* number among the settings' parameters */
-    double start[DB_FIT_MOST_PARAMETERS];
-    double lower[DB_FIT_MOST_PARAMETERS]; /* user's and physical bounds */
-    double upper[DB_FIT_MOST_PARAMETERS];
-    double centre[DB_FIT_MOST_PARAMETERS]; /* priors */
-    double sigma[DB_FIT_MOST_PARAMETERS];  /* INFINITY: none */
+    size_t *index; /* number among the settings' parameters; owned, as start, parameter, links */
+    double *start; /* owns the memory of the numbers to come, and of origin */
+    double *lower; /* user's and physical bounds */
+    double *upper;
+    double *centre; /* priors */
+    double *sigma;  /* INFINITY: none */
 
     /* Parameters of the table with derivatives: those that move, then own motions of panels, which make up those
      * of groups. */
     size_t columns;
-    db_parameter parameter[DB_FIT_MOST_COLUMNS]; /* parameter of each column */
-    double origin[DB_FIT_MOST_COLUMNS];          /* its value at the start */
-    db_link links[DB_FIT_MOST_COLUMNS];          /* links of the table */
+    db_parameter *parameter; /* parameter of each column */
+    double *origin;          /* its value at the start */
+    db_link *links;          /* links of the table */
     size_t link_count;
     int own_motion[DB_FIT_GROUP_MOTIONS]; /* column of each own motion of panels; -1: none */
     /* quantity of each motion; -1: it rests */
@@ -40,10 +40,11 @@ typedef struct db_variables {
 /* Quantities that are refined in one of some stages (bits as in db_fit_parameter; 0: none; DB_FIT_ALL_STAGES: all
  * parameters), with the followers of each, starting at the values of experiment and placement. given: the crystal
  * to which bounds and priors refer, if the experiment's crystal keeps its rotation (fit/config/orientation.h);
- * NULL: the experiment's. */
-void db_variables_make(const db_fit_settings *settings, unsigned stages, const db_crystal *given,
-                       const db_experiment *experiment, const db_panel_placement *placement,
-                       db_variables *variables);
+ * NULL: the experiment's. The caller clears the variables; after a failure they need not be. */
+db_status db_variables_make(db_context *context, const db_fit_settings *settings, unsigned stages,
+                            const db_crystal *given, const db_experiment *experiment,
+                            const db_panel_placement *placement, db_variables *variables);
+void db_variables_clear(db_variables *variables);
 
 /* Sets the parameters of an experiment to values of the quantities. */
 void db_variables_set(const db_variables *variables, const double *values,

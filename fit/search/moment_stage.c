@@ -268,24 +268,20 @@ db_status db_moment_stage_take(db_refinement *r, int number, const db_variables 
 
 static db_status run_moment_stage(db_refinement *r, int number, db_stage_result *end) {
     const db_fit_settings *const settings = r->data.settings;
-    stage_run *const s = calloc(1, sizeof *s); /* large: stacks are small */
-    if (!s) return db_fail_memory(r->context, "the moments of spots");
+    stage_run s = { .refinement = r, .stage = &settings->stages[number], .number = number };
     memset(end, 0, sizeof *end);
-    s->refinement = r;
-    s->stage = &settings->stages[number];
-    s->number = number;
-    db_variables_make(settings, 1u << number, &r->given, &r->result->experiment, &r->placement,
-                      &s->variables);
-    db_status status = db_moment_stage_take(r, number, &s->variables, &s->moments);
-    if (status == DB_OK) status = run_moments(s, end);
-    const int kept = !s->stage->earned || (r->result->trial_count > 0 &&
-                                           r->result->trials[r->result->trial_count - 1].kept);
+    DB_TRY(db_variables_make(r->context, settings, 1u << number, &r->given, &r->result->experiment,
+                             &r->placement, &s.variables));
+    db_status status = db_moment_stage_take(r, number, &s.variables, &s.moments);
+    if (status == DB_OK) status = run_moments(&s, end);
+    const int kept = !s.stage->earned || (r->result->trial_count > 0 &&
+                                          r->result->trials[r->result->trial_count - 1].kept);
     if (status == DB_OK && kept)
-        status = db_refinement_store(r, &s->variables, end);
+        status = db_refinement_store(r, &s.variables, end);
     else if (status == DB_OK)
         db_refinement_drop(r, number);
-    db_moments_clear(&s->moments);
-    free(s);
+    db_moments_clear(&s.moments);
+    db_variables_clear(&s.variables);
     return status;
 }
 

@@ -257,23 +257,18 @@ static db_status is_near(db_refinement *r, int number, db_objective *objective, 
 
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end) {
     db_stage_data taken;
-    db_objective *const objective = malloc(sizeof *objective); /* large: stacks are small */
-    if (!objective) return db_fail_memory(r->context, "the objective of a stage");
-    db_status status = db_refinement_open_stage(r, number, DB_OBJECTIVE_NORMAL, &taken, objective);
+    db_objective objective;
     int near = 0;
     memset(end, 0, sizeof *end);
-    const int open = status == DB_OK;
-    if (open) status = is_near(r, number, objective, &near);
+    DB_TRY(db_refinement_open_stage(r, number, DB_OBJECTIVE_NORMAL, &taken, &objective));
+    db_status status = is_near(r, number, &objective, &near);
     if (status == DB_OK && near) {
-        status = db_optimize_stage(objective, &r->data.settings->stages[number], number, &r->given,
+        status = db_optimize_stage(&objective, &r->data.settings->stages[number], number, &r->given,
                                    &r->course, end);
-        if (status == DB_OK) status = db_refinement_store(r, &objective->variables, end);
+        if (status == DB_OK) status = db_refinement_store(r, &objective.variables, end);
     }
-    if (open) {
-        db_objective_destroy(objective);
-        db_stage_data_clear(&taken);
-    }
-    free(objective);
+    db_objective_destroy(&objective);
+    db_stage_data_clear(&taken);
     return status;
 }
 

@@ -460,8 +460,8 @@ static db_status move_model(db_shots *all, const target *to, db_context *context
     db_experiment *const e = &model->experiment;
     double values[DB_FIT_MOST_PARAMETERS], linked[DB_FIT_MOST_PARAMETERS];
     DB_TRY(db_shots_settings(all, context, shot, settings));
-    db_variables_make(settings, 1u << to->stage, &all->state[shot].start.crystal, e,
-                      &model->placement, variables);
+    DB_TRY(db_variables_make(context, settings, 1u << to->stage, &all->state[shot].start.crystal, e,
+                             &model->placement, variables));
     db_joint_links_values(&to->links, shot, to->unknown, linked);
     for (size_t i = 0; i < order->shared + order->local; i++)
         values[order->variable[i]] = i < order->shared
@@ -482,14 +482,13 @@ static db_status store_shot(db_shots *all, db_context *context, size_t shot, voi
     (void)sum;
     db_shot_model model = { .panels = NULL };
     db_fit_settings settings = { .parameters = NULL };
-    db_variables *const variables = malloc(sizeof *variables);
-    db_status status = variables ? DB_OK : db_fail_memory(context, "the model of a shot");
-    if (status == DB_OK) status = db_shot_model_make(all, context, shot, &model);
+    db_variables variables = { 0 };
+    db_status status = db_shot_model_make(all, context, shot, &model);
     if (status == DB_OK)
-        status = move_model(all, user, context, shot, &model, &settings, variables);
+        status = move_model(all, user, context, shot, &model, &settings, &variables);
     db_shot_model_clear(&model);
     db_fit_settings_clear(&settings);
-    free(variables);
+    db_variables_clear(&variables);
     return status;
 }
 

@@ -273,12 +273,10 @@ static db_status add_slopes(const db_shots *all, size_t shot, const search *how,
 
 static db_status look_at_start(const db_shots *all, db_context *context, size_t shot,
                                const search *how, const db_open_shot *open, double *sum) {
-    db_objective *const before = calloc(1, sizeof *before); /* large: stacks are small */
-    if (!before) return db_fail_memory(context, "the start of a frame");
-    db_status status = db_shot_objective_at_start(all, context, shot, open, before);
-    if (status == DB_OK) status = add_slopes(all, shot, how, NULL, before, sum);
-    if (before->context) db_objective_destroy(before);
-    free(before);
+    db_objective before;
+    DB_TRY(db_shot_objective_at_start(all, context, shot, open, &before));
+    const db_status status = add_slopes(all, shot, how, NULL, &before, sum);
+    db_objective_destroy(&before);
     return status;
 }
 

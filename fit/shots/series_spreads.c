@@ -7,7 +7,6 @@
 #include "base/context_internal.h"
 #include "fit/shots/shot_fit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int is_spread(db_parameter p) {
@@ -51,15 +50,15 @@ static db_status note_spread(db_context *context, const db_open_shot *open,
     const db_objective_options options = { .blur = 1,
                                            .target = (db_fit_target)open->objective.loss_of.target,
                                            .is_given = 1 };
-    db_objective *const other = calloc(1, sizeof *other); /* large: stacks are small */
-    if (!other) return db_fail_memory(context, "a frame with another mosaic spread");
-    db_status status =
-        db_objective_create(context, model, &open->settings, &open->pixels.blocks, &options, other);
-    if (status == DB_OK) status = db_objective_render(other, NULL, DB_OBJECTIVE_LOSS);
-    for (size_t b = 0; b < open->pixels.blocks.count && status == DB_OK; b++)
-        part[b].of_spread[rival] = shape_of(other, b);
-    if (other->context) db_objective_destroy(other);
-    free(other);
+    db_objective other;
+    db_status status = db_objective_create(context, model, &open->settings, &open->pixels.blocks,
+                                           &options, &other);
+    if (status == DB_OK) {
+        status = db_objective_render(&other, NULL, DB_OBJECTIVE_LOSS);
+        for (size_t b = 0; b < open->pixels.blocks.count && status == DB_OK; b++)
+            part[b].of_spread[rival] = shape_of(&other, b);
+        db_objective_destroy(&other);
+    }
     return status == DB_ERROR_INPUT ? DB_OK : status; /* such a spread is impossible */
 }
 

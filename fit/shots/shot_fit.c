@@ -60,12 +60,13 @@ static db_status open_moments(db_shots *all, db_context *context, size_t shot, i
     db_objective *const o = &open->objective;
     db_variables *const v = &o->variables;
     open->by_moments = 1;
-    db_variables_make(&open->settings, 1u << stage, &all->state[shot].start.crystal,
-                      &open->model.experiment, &open->model.placement, v);
+    DB_TRY(db_variables_make(context, &open->settings, 1u << stage, &all->state[shot].start.crystal,
+                             &open->model.experiment, &open->model.placement, v));
     o->context = context;
     o->degrees = all->state[shot].degrees;
+    o->gradient = calloc(v->count + 1, sizeof *o->gradient);
     o->normal = calloc(v->count * v->count + 1, sizeof *o->normal);
-    if (!o->normal) return db_fail_memory(context, "a shot of a joint stage");
+    if (!o->gradient || !o->normal) return db_fail_memory(context, "a shot of a joint stage");
     return shot_moments_read(all, context, shot, &open->model.experiment, v, &open->moments);
 }
 
@@ -99,6 +100,8 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
 void db_open_shot_destroy(db_open_shot *open) {
     if (open->by_moments) {
         db_moments_clear(&open->moments);
+        db_variables_clear(&open->objective.variables);
+        free(open->objective.gradient);
         free(open->objective.normal);
     } else if (open->objective.context) {
         db_objective_destroy(&open->objective);

@@ -121,18 +121,16 @@ static db_status describe_start(db_context *context, const db_experiment *start,
                                 const db_fit_data *data, const db_stage_data *taken, int shown,
                                 db_fit_result *result) {
     const db_objective_options request = { .target = data->settings->target };
-    db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
-    if (!objective) return db_fail_memory(context, "the starting model's objective");
-    db_status status = db_stage_data_objective(context, start, data, taken, &request, objective);
-    if (status == DB_OK) status = db_objective_evaluate(objective, NULL, DB_OBJECTIVE_LOSS);
+    db_objective objective;
+    DB_TRY(db_stage_data_objective(context, start, data, taken, &request, &objective));
+    db_status status = db_objective_evaluate(&objective, NULL, DB_OBJECTIVE_LOSS);
     if (status == DB_OK && shown)
-        status = db_goodness_measure(context, objective, DB_GOODNESS_BEFORE, result);
-    if (status == DB_OK) status = describe(context, data, taken, objective, &result->before, NULL);
+        status = db_goodness_measure(context, &objective, DB_GOODNESS_BEFORE, result);
+    if (status == DB_OK) status = describe(context, data, taken, &objective, &result->before, NULL);
     if (status == DB_OK && shown && taken->tiles.count)
-        status = strong_fraction(context, &objective->experiment, data, objective, NULL,
+        status = strong_fraction(context, &objective.experiment, data, &objective, NULL,
                                  &result->before);
-    db_objective_destroy(objective);
-    free(objective);
+    db_objective_destroy(&objective);
     return status;
 }
 
@@ -200,18 +198,16 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
     db_stage_data taken;
     DB_TRY(
         db_stage_data_take(context, &result->experiment, data, 0, 1, DB_SHOEBOXES_STRONG, &taken));
-    db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
-    db_status status = !objective ? db_fail_memory(context, "the refined model's objective")
-                       : taken.blocks.count
+    db_objective objective;
+    db_status status = taken.blocks.count
                            ? db_stage_data_objective(context, &result->experiment, data, &taken,
-                                                     &request, objective)
+                                                     &request, &objective)
                            : db_fail(context, DB_ERROR_INPUT,
                                      "the refined model predicts none of the strong reflections");
     if (status == DB_OK) {
-        status = compare(context, start, data, &taken, objective, compared, result);
-        db_objective_destroy(objective);
+        status = compare(context, start, data, &taken, &objective, compared, result);
+        db_objective_destroy(&objective);
     }
-    free(objective);
     db_stage_data_clear(&taken);
     return status;
 }

@@ -93,19 +93,19 @@ static db_status find_error(db_refinement *r, double *error) {
     const db_fit_settings *const settings = r->data.settings;
     db_moments m;
     size_t distance = 0;
-    db_variables *const v = malloc(sizeof *v); /* large: stacks are small */
-    if (!v) return db_fail_memory(r->context, "the error of a distance");
-    db_variables_make(settings, 1, &r->given, &r->result->experiment, &r->placement, v);
-    while (settings->parameters[v->index[distance]].parameter != DB_DISTANCE) distance++;
-    double *const numbers = calloc(v->count * (2 * v->count + 1) + 1, sizeof *numbers);
-    db_status status = numbers ? db_moment_stage_take(r, 0, v, &m)
+    db_variables v;
+    DB_TRY(db_variables_make(r->context, settings, 1, &r->given, &r->result->experiment,
+                             &r->placement, &v));
+    while (settings->parameters[v.index[distance]].parameter != DB_DISTANCE) distance++;
+    double *const numbers = calloc(v.count * (2 * v.count + 1) + 1, sizeof *numbers);
+    db_status status = numbers ? db_moment_stage_take(r, 0, &v, &m)
                                : db_fail_memory(r->context, "the error of a distance");
     if (status == DB_OK) {
-        status = error_by_regions(r->context, &m, v->start, numbers, distance, error);
+        status = error_by_regions(r->context, &m, v.start, numbers, distance, error);
         db_moments_clear(&m);
     }
     free(numbers);
-    free(v);
+    db_variables_clear(&v);
     return status;
 }
 
@@ -301,13 +301,11 @@ static db_status measure_step(db_context *context, const db_fit_data *data,
     const db_objective_options request = { .stages = DB_FIT_ALL_STAGES,
                                            .placement = &refined->placement,
                                            .target = data->settings->target };
-    db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
-    if (!objective) return db_fail_memory(context, "the objective of a held distance");
-    db_status status =
-        db_stage_data_objective(context, &refined->experiment, data, taken, &request, objective);
-    if (status == DB_OK) status = ask(context, data, objective, result);
-    db_objective_destroy(objective);
-    free(objective);
+    db_objective objective;
+    DB_TRY(
+        db_stage_data_objective(context, &refined->experiment, data, taken, &request, &objective));
+    const db_status status = ask(context, data, &objective, result);
+    db_objective_destroy(&objective);
     return status;
 }
 

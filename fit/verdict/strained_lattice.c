@@ -232,21 +232,17 @@ static db_status ask_spots_of(db_context *context, const db_fit_data *own,
                               const db_experiment *refined, const released *free_now,
                               db_fit_result *result) {
     db_fit_result *const place = calloc(1, sizeof *place); /* large: stacks are small */
-    db_variables *const v = malloc(sizeof *v);
+    db_variables v = { 0 };
     db_moments m;
-    if (!place || !v) {
-        free(place);
-        free(v);
-        return db_fail_memory(context, "the strain of a lattice");
-    }
+    if (!place) return db_fail_memory(context, "the strain of a lattice");
     db_refinement r = { .context = context, .data = *own, .result = place };
     db_status status = db_refinement_begin(&r, refined);
+    if (status == DB_OK)
+        status = db_variables_make(context, own->settings, 1, &r.given, &place->experiment,
+                                   &r.placement, &v);
+    if (status == DB_OK) status = db_moment_stage_take(&r, 0, &v, &m);
     if (status == DB_OK) {
-        db_variables_make(own->settings, 1, &r.given, &place->experiment, &r.placement, v);
-        status = db_moment_stage_take(&r, 0, v, &m);
-    }
-    if (status == DB_OK) {
-        status = ask_moments(context, &m, own->settings, v, free_now, result);
+        status = ask_moments(context, &m, own->settings, &v, free_now, result);
         db_moments_clear(&m);
     }
     db_panel_placement_clear(&r.placement);
@@ -254,7 +250,7 @@ static db_status ask_spots_of(db_context *context, const db_fit_data *own,
     db_experiment_clear(&place->experiment);
     free(place->estimates.memory);
     free(place);
-    free(v);
+    db_variables_clear(&v);
     return status;
 }
 
@@ -286,13 +282,11 @@ static db_status ask_pixels(db_context *context, const db_fit_data *own, const d
     const db_objective_options request = { .stages = DB_FIT_ALL_STAGES,
                                            .placement = &refined->placement,
                                            .target = own->settings->target };
-    db_objective *const objective = calloc(1, sizeof *objective); /* large: stacks are small */
-    if (!objective) return db_fail_memory(context, "the strain of a lattice");
-    db_status status =
-        db_stage_data_objective(context, &refined->experiment, own, taken, &request, objective);
-    if (status == DB_OK) status = ask_boxes(context, own->settings, objective, free_now, result);
-    db_objective_destroy(objective);
-    free(objective);
+    db_objective objective;
+    DB_TRY(
+        db_stage_data_objective(context, &refined->experiment, own, taken, &request, &objective));
+    const db_status status = ask_boxes(context, own->settings, &objective, free_now, result);
+    db_objective_destroy(&objective);
     return status;
 }
 

@@ -124,7 +124,7 @@ static void compare_with_differences(void) {
     const size_t n = shot.variables.count;
     stand(values);
     assert_int_equal(db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL), DB_OK);
-    memcpy(gradient, shot.gradient, sizeof gradient);
+    memcpy(gradient, shot.gradient, n * sizeof *gradient);
     for (size_t k = 0; k < n; k++) curvature[k] = shot.normal[k * n + k];
     for (size_t k = 0; k < n; k++) {
         assert_true(curvature[k] > 0);
@@ -216,6 +216,7 @@ static void threads_do_not_change_the_result(void **state) {
         create(DB_FIT_WEIGHTED);
         stand(values);
         assert_int_equal(db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL), DB_OK);
+        assert_int_equal(shot.variables.count, 11);
         memcpy(gradient[i], shot.gradient, sizeof gradient[i]);
         memcpy(normal[i], shot.normal, sizeof normal[i]);
         memcpy(scatter[i], shot.scatter, sizeof scatter[i]);
@@ -238,7 +239,7 @@ static void scatter_is_that_of_the_blocks(void **state) {
     double *const sum = calloc(n * n, sizeof *sum);
     assert_non_null(sum);
     assert_int_equal(db_objective_evaluate(&shot, values, DB_OBJECTIVE_NORMAL), DB_OK);
-    memcpy(total, shot.gradient, sizeof total);
+    memcpy(total, shot.gradient, n * sizeof *total);
     double *const scatter = malloc(n * n * sizeof *scatter);
     assert_non_null(scatter);
     memcpy(scatter, shot.scatter, n * n * sizeof *scatter);

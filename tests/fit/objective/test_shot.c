@@ -76,7 +76,7 @@ static void compare_with_differences(db_objective *shot) {
         values[k] =
             db_parameter_get(&crystal, settings.parameters[shot->variables.index[k]].parameter);
     assert_int_equal(db_objective_evaluate(shot, values, DB_OBJECTIVE_NORMAL), DB_OK);
-    memcpy(gradient, shot->gradient, sizeof gradient);
+    memcpy(gradient, shot->gradient, shot->variables.count * sizeof *gradient);
     for (size_t k = 0; k < shot->variables.count; k++)
         curvature[k] = shot->normal[k * shot->variables.count + k];
     for (size_t k = 0; k < shot->variables.count; k++) {
@@ -205,7 +205,7 @@ static void a_shared_scale_is_an_eliminated_parameter(void **state) {
         create(&taken[1], 1, (db_fit_target)target, &shot[1]);
         const size_t n = shot[0].variables.count;
         assert_int_equal(shot[1].variables.count, n + 1);
-        memcpy(values, shot[1].variables.start, sizeof values);
+        memcpy(values, shot[1].variables.start, (n + 1) * sizeof *values);
         /* Outliers' losses are hardly convex: the last digits of the coefficients come slowly. */
         for (int again = 0; again < 5; again++)
             assert_int_equal(db_objective_evaluate(&shot[0], values, DB_OBJECTIVE_NORMAL), DB_OK);
@@ -245,7 +245,8 @@ static void threads_do_not_change_the_result(void **state) {
             assert_int_equal(
                 db_objective_evaluate(&shot, shot.variables.start, DB_OBJECTIVE_NORMAL), DB_OK);
             loss[i] = shot.loss;
-            memcpy(gradient[i], shot.gradient, sizeof gradient[i]);
+            memset(gradient[i], 0, sizeof gradient[i]);
+            memcpy(gradient[i], shot.gradient, shot.variables.count * sizeof gradient[i][0]);
             memset(normal[i], 0, sizeof normal[i]);
             memcpy(normal[i], shot.normal,
                    shot.variables.count * shot.variables.count * sizeof normal[i][0]);
@@ -267,7 +268,7 @@ static void earlier_evaluations_do_not_matter(void **state) {
     double values[DB_PARAMETER_COUNT], loss[2];
     refine_everything(DB_FIT_FREE);
     create(&taken, 1, DB_FIT_GAUSSIAN, &shot);
-    memcpy(values, shot.variables.start, sizeof values);
+    memcpy(values, shot.variables.start, shot.variables.count * sizeof *values);
     assert_int_equal(db_objective_evaluate(&shot, values, DB_OBJECTIVE_LOSS), DB_OK);
     loss[0] = shot.loss;
     values[0] += 0.3;

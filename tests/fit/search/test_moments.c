@@ -177,7 +177,8 @@ static void slopes_are_those_of_the_loss(void **state) {
     make_settings(&settings);
     truth.spread.divergence[0] = 0.1;
     truth.spread.mode[1][4] = 1;
-    db_variables_make(&settings, DB_FIT_ALL_STAGES, NULL, &truth, &still, &v);
+    assert_int_equal(
+        db_variables_make(context, &settings, DB_FIT_ALL_STAGES, NULL, &truth, &still, &v), DB_OK);
     assert_true(v.count > 20 && v.count <= MOST);
     double *const normal = malloc(v.count * v.count * sizeof *normal);
     assert_non_null(normal);
@@ -219,6 +220,7 @@ static void slopes_are_those_of_the_loss(void **state) {
     }
     free(normal);
     db_moments_clear(&m);
+    db_variables_clear(&v);
     db_fit_settings_clear(&settings);
     db_experiment_clear(&truth);
 }
@@ -282,7 +284,8 @@ static void a_jump_of_a_place_is_no_slope(void **state) {
     assert_true(jump > 0);
     db_fit_settings_init(&settings);
     refine_parameter(&settings, DB_MISSET_X, -1);
-    db_variables_make(&settings, DB_FIT_ALL_STAGES, NULL, &truth, &still, &v);
+    assert_int_equal(
+        db_variables_make(context, &settings, DB_FIT_ALL_STAGES, NULL, &truth, &still, &v), DB_OK);
     observe_all(&truth, &far, all.count, &v, &m);
     double normal;
     for (int side = 0; side < 2; side++) {
@@ -292,6 +295,7 @@ static void a_jump_of_a_place_is_no_slope(void **state) {
     }
     assert_true(fabs(slope[0][0] - slope[1][0]) < 0.01 * normal); /* by a hundredth of a degree */
     db_moments_clear(&m);
+    db_variables_clear(&v);
     db_predicted_spots_clear(&all);
     db_fit_settings_clear(&settings);
     db_experiment_clear(&truth);
