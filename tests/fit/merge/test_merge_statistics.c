@@ -75,12 +75,17 @@ static void check_shell(const db_merge_shell *s, double d_max, double d_min) {
     double *const x = value, *const y = x + list.count, *const u = y + list.count,
                   *const v = u + list.count;
     size_t n = 0, pairs = 0, possible = 0, measured = 0, observations = 0;
-    double apart = 0, together = 0;
+    double apart = 0, together = 0, strength = 0, over_sigma = 0, seen = 0;
     for (uint32_t r = 0; r < list.count; r++) {
         const double d = (double)list.d[r];
         const uint32_t mate = list.mate[r];
         if (d > d_max || d <= d_min) continue;
         observations += merged.multiplicity[r];
+        if (!isnan(merged.intensity[r])) {
+            strength += merged.intensity[r];
+            over_sigma += merged.intensity[r] / merged.sigma[r];
+            seen++;
+        }
         if (mate >= r) {
             possible++;
             if (!isnan(merged.intensity[r]) || !isnan(merged.intensity[mate])) measured++;
@@ -104,6 +109,8 @@ static void check_shell(const db_merge_shell *s, double d_max, double d_min) {
     assert_int_equal(s->anomalous_pairs, pairs);
     assert_true(fabs(s->completeness - (double)measured / (double)possible) < 1e-12);
     assert_true(fabs(s->multiplicity - (double)observations / (double)measured) < 1e-9);
+    assert_true(fabs(s->mean_intensity * seen / strength - 1) < 1e-9);
+    assert_true(fabs(s->mean_i_over_sigma * seen / over_sigma - 1) < 1e-9);
     assert_true(fabs(s->cc_half - naive_correlation(x, y, n)) < 1e-9);
     assert_true(fabs(s->cc_anomalous - naive_correlation(u, v, pairs)) < 1e-9);
     assert_true(fabs(s->r_split - apart / together / sqrt(2)) < 1e-9);
@@ -115,6 +122,7 @@ static void shells_have_the_statistics_of_their_reflections(void **state) {
     (void)state;
     db_merge_statistics s;
     draw(3, 20);
+    for (size_t r = 0; r < list.count; r++) merged.sigma[r] *= 1 + (double)(r % 3);
     const db_shells shells = { 4, 40, 2.4 };
     db_merge_statistics_make(&list, &merged, &shells, NULL, &s);
     assert_int_equal(s.shells, 4);
@@ -413,6 +421,138 @@ static void files_are_read_back(void **state) {
     free(mean);
 }
 
+/* An MTZ file, by its format alone: 20 words, then rows of floats, then records of 80 characters. */
+typedef struct raw_mtz {
+    char name[40][31];
+    int columns, rows;
+    float *value;
+} raw_mtz;
+
+static raw_mtz read_raw(const char *path) {
+    raw_mtz m = { .columns = 0 };
+    int32_t head[2];
+    char record[81] = "", label[31];
+    FILE *const file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(head, 4, 2, file), 2);
+    assert_memory_equal(head, "MTZ ", 4);
+    fseek(file, 4L * (head[1] - 1), SEEK_SET);
+    while (fread(record, 1, 80, file) == 80 && strncmp(record, "END ", 4) != 0) {
+        if (strncmp(record, "NCOL", 4) == 0) sscanf(record, "NCOL %*d %d", &m.rows);
+        if (sscanf(record, "COLUMN %30s", label) == 1) strcpy(m.name[m.columns++], label);
+    }
+    const size_t count = (size_t)m.columns * (size_t)m.rows;
+    m.value = malloc(count * sizeof *m.value);
+    fseek(file, 80, SEEK_SET);
+    assert_int_equal(fread(m.value, sizeof *m.value, count, file), count);
+    fclose(file);
+    return m;
+}
+
+static double raw_value(const raw_mtz *m, int row, const char *name) {
+    int c = 0;
+    while (c < m->columns && strcmp(m->name[c], name) != 0) c++;
+    assert_true(c < m->columns);
+    return (double)m->value[row * m->columns + c];
+}
+
+/* Both missing, or the same but for a float's rounding. */
+static void assert_alike(double found, double wanted) {
+    assert_true(isnan(found) ? isnan(wanted) : fabs(found - wanted) <= 3e-7 * fabs(wanted));
+}
+
+static void check_mates(const raw_mtz *m, int row, const char *name, const double *value,
+                        uint32_t plus, uint32_t minus) {
+    char column[31];
+    snprintf(column, sizeof column, "%s(+)", name);
+    assert_alike(raw_value(m, row, column), value[plus]);
+    snprintf(column, sizeof column, "%s(-)", name);
+    assert_alike(raw_value(m, row, column), minus == plus ? (double)NAN : value[minus]);
+}
+
+/* Each column of the merged file has what its name says. */
+static void columns_have_their_values(void **state) {
+    (void)state;
+    const char *const path = scratch_path("columns.mtz");
+    draw(9, 7);
+    for (size_t r = 0; r < list.count; r++) {
+        merged.sigma[r] *= 1 + (double)(r % 3);
+        merged.half_sigma[1][r] *= 1 + (double)(r % 4);
+    }
+    if (db_merged_write_mtz(context, path, &list, &merged, 1.3) == DB_ERROR_UNSUPPORTED) return;
+    raw_mtz m = read_raw(path);
+    assert_true(m.rows > 500);
+    for (int row = 0; row < m.rows; row++) {
+        const int hkl[3] = { (int)raw_value(&m, row, "H"), (int)raw_value(&m, row, "K"),
+                             (int)raw_value(&m, row, "L") };
+        const uint32_t plus = db_asu_number(&list, hkl), minus = list.mate[plus];
+        check_mates(&m, row, "I", merged.intensity, plus, minus);
+        check_mates(&m, row, "SIGI", merged.sigma, plus, minus);
+        check_mates(&m, row, "IHALF1", merged.half[0], plus, minus);
+        check_mates(&m, row, "SIGIHALF1", merged.half_sigma[0], plus, minus);
+        check_mates(&m, row, "IHALF2", merged.half[1], plus, minus);
+        check_mates(&m, row, "SIGIHALF2", merged.half_sigma[1], plus, minus);
+        double sum = 0, weight = 0, count = 0;
+        for (int k = 0; k < 1 + (plus != minus); k++) {
+            const uint32_t r = k ? minus : plus;
+            count += merged.multiplicity[r];
+            if (isnan(merged.intensity[r])) continue;
+            sum += merged.intensity[r] / (merged.sigma[r] * merged.sigma[r]);
+            weight += 1 / (merged.sigma[r] * merged.sigma[r]);
+        }
+        assert_alike(raw_value(&m, row, "IMEAN"), sum / weight);
+        assert_alike(raw_value(&m, row, "SIGIMEAN"), 1 / sqrt(weight));
+        assert_alike(raw_value(&m, row, "N"), count);
+        assert_alike(raw_value(&m, row, "N(+)"), merged.multiplicity[plus]);
+        if (plus != minus) assert_alike(raw_value(&m, row, "N(-)"), merged.multiplicity[minus]);
+        const double F = raw_value(&m, row, "F"), error = raw_value(&m, row, "SIGF"),
+                     strength = sum / sqrt(weight);
+        if (strength > 20) { /* the prior means nothing: F^2 = I, 2 F dF = dI */
+            assert_true(fabs(F * F * weight / sum - 1) < 0.02);
+            assert_true(fabs(2 * F * error * sqrt(weight) - 1) < 0.02);
+        }
+    }
+    free(m.value);
+}
+
+/* Rows of a file, by their shots: the measurements on the scale of all, with errors, parts and what was
+ * not used. */
+static void check_unmerged(const char *path, const made_up *set, const db_scaling *scaling,
+                           size_t shots) {
+    raw_mtz m = read_raw(path);
+    char *const met = calloc((size_t)m.rows, 1);
+    int wanted = 0;
+    for (size_t s = 0; s < shots; s++)
+        for (size_t i = set->observations.first[s]; i < set->observations.first[s + 1]; i++) {
+            const db_observation *const o = &set->observations.list[i];
+            if (o->reflection == DB_NO_REFLECTION || scaling->shot[s].excluded) continue;
+            const double d = (double)list.d[o->reflection],
+                         k = scaling->shot[s].scale * exp(-scaling->shot[s].b / (2 * d * d));
+            int row = 0;
+            for (; row < m.rows; row++)
+                if (!met[row] && raw_value(&m, row, "BATCH") == (double)(s + 1) &&
+                    fabs(raw_value(&m, row, "I") * k - (double)o->intensity) <=
+                        1e-6 * fabs((double)o->intensity) &&
+                    raw_value(&m, row, "FRACTIONCALC") == (double)o->partiality)
+                    break;
+            assert_true(row < m.rows);
+            met[row] = 1;
+            wanted++;
+            const int hkl[3] = { (int)raw_value(&m, row, "H"), (int)raw_value(&m, row, "K"),
+                                 (int)raw_value(&m, row, "L") };
+            const int mate = (int)raw_value(&m, row, "M/ISYM") % 2 == 0;
+            const uint32_t here = db_asu_number(&list, hkl);
+            assert_int_equal(mate ? list.mate[here] : here, o->reflection);
+            assert_true(fabs(raw_value(&m, row, "SIGI") * k / (double)o->sigma - 1) < 1e-6);
+            assert_true(fabs(raw_value(&m, row, "SCALEUSED") * k - 1) < 1e-6);
+            assert_int_equal((int)raw_value(&m, row, "FLAG"),
+                             (o->flags & DB_OBSERVATION_REJECTED) != 0);
+        }
+    assert_int_equal(m.rows, wanted);
+    free(met);
+    free(m.value);
+}
+
 static void unmerged_files_are_written(void **state) {
     (void)state;
     made_up_options options = MADE_UP_OPTIONS_INIT;
@@ -422,12 +562,19 @@ static void unmerged_files_are_written(void **state) {
     db_scaling scaling;
     made_up_make(context, &list, &options, &set);
     assert_int_equal(db_scaling_make(context, options.shots, &scaling), DB_OK);
+    for (size_t s = 0; s < options.shots; s++) {
+        scaling.shot[s].scale = 1 + 0.1 * (double)s;
+        scaling.shot[s].b = (double)s - 8;
+        set.observations.list[set.observations.first[s] + s].flags = DB_OBSERVATION_REJECTED;
+        set.observations.list[set.observations.first[s] + s + 1].reflection = DB_NO_REFLECTION;
+    }
     scaling.shot[3].excluded = DB_EXCLUDED_DARK;
     const char *const path = scratch_path("unmerged.mtz");
     const db_status status =
         db_unmerged_write_mtz(context, path, &list, &set.observations, &scaling, 1.3);
     if (status != DB_ERROR_UNSUPPORTED) {
         assert_int_equal(status, DB_OK);
+        check_unmerged(path, &set, &scaling, options.shots);
         /* none is left: an error, and no file */
         for (size_t s = 0; s < options.shots; s++) scaling.shot[s].excluded = DB_EXCLUDED_DARK;
         assert_int_equal(unlink(path), 0);
@@ -451,6 +598,7 @@ int main(void) {
         cmocka_unit_test(amplitudes_are_means_of_what_is_possible),
         cmocka_unit_test(missing_reflections_stay_missing),
         cmocka_unit_test(files_are_read_back),
+        cmocka_unit_test(columns_have_their_values),
         cmocka_unit_test(unmerged_files_are_written),
     };
     return cmocka_run_group_tests(tests, make, drop);
