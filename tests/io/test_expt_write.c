@@ -132,8 +132,15 @@ static void angles_and_lengths_are_those_of_the_laboratory(void **state) {
                         json_object_get(model(list, "beam"), "polarization_fraction")) == 0.95);
         double normal[3];
         get_vector(model(list, "beam"), "polarization_normal", normal);
-        assert_true(fabs(dot(normal, normal) - 1) < 1e-12 &&
-                    fabs(dot(normal, list_vector[3])) < 1e-12);
+        /* perpendicular to the field and to the tilted beam */
+        const double *const p = e.beam.polarization_axis, *const a = lab[3];
+        const double across[3] = { p[1] * a[2] - p[2] * a[1], p[2] * a[0] - p[0] * a[2],
+                                   p[0] * a[1] - p[1] * a[0] };
+        for (int j = 0; j < 5; j++)
+            assert_true(fabs(dot(normal, list_vector[j]) -
+                             dot(across, lab[j]) / sqrt(dot(across, across))) <
+                        1e-9 * (1 + sqrt(dot(lab[j], lab[j]))));
+        assert_true(fabs(dot(normal, normal) - 1) < 1e-12);
         json_decref(list);
         db_experiment_clear(&e);
     }

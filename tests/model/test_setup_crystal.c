@@ -255,9 +255,14 @@ static void small_crystals_interpolate_between_reflections(void **state) {
     setup_write_file("two.hkl", "1 0 0 10\n0 1 0 20\n");
     db_setup setup = setup_start();
     setup.hkl_file = "two.hkl";
-    setup.Ncells[0] = setup.Ncells[1] = 5;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) setup.Ncells[k] = 5;
+        setup.Ncells[i] = 2;
+        assert_interpolation(&setup, 1);
+        setup.Ncells[i] = 3;
+        assert_interpolation(&setup, 0);
+    }
     setup.Ncells[2] = 2;
-    assert_interpolation(&setup, 1);
     setup.interpolate = 0;
     assert_interpolation(&setup, 0);
     setup.interpolate = 1;
