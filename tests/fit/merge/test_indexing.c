@@ -220,6 +220,7 @@ static void a_reference_says_which_way(void **state) {
         for (size_t n = 0; n < r.list.count; n++) {
             const int *const hkl = r.list.hkl[n], turned[3] = { hkl[1], hkl[0], -hkl[2] };
             reference[n] = r.set.truth[other ? db_asu_number(&r.list, turned) : n];
+            if (n % 11 == 0) reference[n] = NAN; /* not known */
         }
         resolve(&r, reference);
         size_t used = 0, right = 0;

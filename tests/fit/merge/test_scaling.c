@@ -2,6 +2,7 @@
 #include "support/unit_test.h"
 #include "fit/made_up_shots.h"
 #include "fit/merge/scaling.h"
+#include "fit/merge/scaling_work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -126,11 +127,67 @@ static void good_shots_give_the_truth_with_its_errors(void **state) {
     assert_true(q.R < 0.055);
     assert_true(q.pulls > 0.95 && q.pulls < 1.06 && fabs(q.bias) < 0.04);
     assert_true(r.scaling.iterations < 20);
+    double log_k = 0, b = 0;
+    for (size_t s = 0; s < options.shots; s++) {
+        log_k += log(r.scaling.shot[s].scale);
+        b += r.scaling.shot[s].b;
+    }
+    assert_true(fabs(log_k) < 1e-9 * (double)options.shots);
+    assert_true(fabs(b) < 1e-9 * (double)options.shots);
     for (int p = 1; p < DB_PARTIALITY_RANGES; p++) {
         assert_true(fabs(r.scaling.errors.noise[p] - 1) < 0.15);
         assert_true(fabs(sqrt(r.scaling.errors.relative[p]) - 0.1) < 0.03);
     }
     clear(&r);
+}
+
+/* What other shots, or all, say of a reflection: the mean of Gaussians, of which Wilson's distribution is one. */
+static void means_know_what_intensities_are_usual(void **state) {
+    (void)state;
+    float share[1] = { 0.3F };
+    unsigned char shell[2] = { 0, 0 }, centric[2] = { 0, 1 }, epsilon[2] = { 1, 2 };
+    double sum[2], weight[2];
+    float d[2] = { 3, 4 };
+    for (uint32_t r = 0; r < 2; r++) {
+        db_observation o = {
+            .reflection = r, .intensity = 35, .sigma = 4, .light = 5, .partiality = 0.5F
+        };
+        const db_asu_list two = { .count = 2, .centric = centric, .epsilon = epsilon, .d = d };
+        const db_observations all = { .shots = 1, .list = &o };
+        db_shot_scale added = { .scale = 2, .b = 7 };
+        const db_scaling_work w = { .list = &two,
+                                    .observations = &all,
+                                    .mean = { 30 },
+                                    .shell = shell,
+                                    .sum = sum,
+                                    .weight = weight,
+                                    .share = share,
+                                    .added = &added,
+                                    .errors = { .noise = { 0, 0, 0, 1.5, 0 },
+                                                .relative = { 0, 0, 0, 0.02, 0 } } };
+        const double g = 2 * exp(-7 / (2 * (double)(d[r] * d[r]))),
+                     usual = r ? 60 : 30, /* twice on the axis; variances by Wilson */
+            prior = r ? 1 / (2 * usual * usual) : 1 / (usual * usual), own = (double)share[0];
+        sum[r] = own * g * 35 + 4;
+        weight[r] = own * g * g + 0.1;
+        const db_others rest = db_scaling_others(&w, 0, 0);
+        assert_true(fabs(rest.measured / 40 - 1) < 1e-9 && fabs(rest.precision / 0.1 - 1) < 1e-9);
+        assert_true(fabs(rest.variance * (0.1 + prior) - 1) < 1e-9);
+        assert_true(fabs(rest.mean / rest.variance / (4 + prior * usual) - 1) < 1e-9);
+        assert_true(fabs(db_scaling_mean(&w, r) * (weight[r] + prior) - (sum[r] + prior * usual)) <
+                    1e-9 * sum[r]);
+        sum[r] = own * g * 35; /* no other */
+        weight[r] = own * g * g;
+        assert_true(db_scaling_others(&w, 0, 0).precision == 0);
+        assert_true(fabs(db_scaling_others(&w, 0, 0).mean / usual - 1) < 1e-9);
+        /* 35 counted units take 35/5 of the variance of 16, which 20 expected ones replace by 20/5 */
+        assert_true(fabs(db_scaling_noise(&o, 20) - (16 - 7 + 4)) < 1e-6);
+        assert_true(fabs(db_scaling_variance(&w, &o, 20) - (1.5 * 13 + 0.02 * 400)) < 1e-5);
+        o.intensity = 78; /* hardly any noise but that of the counts: a tenth stays */
+        assert_true(fabs(db_scaling_noise(&o, -3) - 1.6) < 1e-6);
+        o.light = 0;
+        assert_true(fabs(db_scaling_noise(&o, 20) - 16) < 1e-6);
+    }
 }
 
 /* Two halves that know nothing of each other: their differences have the size of their errors, and
@@ -258,6 +315,7 @@ static void empty_sets_are_merged(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_shots_give_the_truth_with_its_errors),
+        cmocka_unit_test(means_know_what_intensities_are_usual),
         cmocka_unit_test(halves_are_independent),
         cmocka_unit_test(measurements_that_are_wrong_do_not_count),
         cmocka_unit_test(weak_measurements_are_not_biased),
