@@ -190,6 +190,37 @@ static void means_know_what_intensities_are_usual(void **state) {
     }
 }
 
+/* Deviations whose variance is a + e times the strength, with numbers of its own for one range of partiality;
+ * another has too few to have its own. */
+static void error_models_are_found_from_deviations(void **state) {
+    (void)state;
+    db_deviations *const deviations = calloc(1, sizeof *deviations);
+    db_error_model model;
+    uint64_t random = 12;
+    for (int range = 0; range < DB_PARTIALITY_RANGES; range++)
+        for (int n = 0; n < (range == 1 ? 400 : 200000); n++) {
+            const double strength = pow(4, n % 7 - 2),
+                         variance = range == 3 ? 2 + 0.2 * strength : 1.3 + 0.05 * strength,
+                         z = made_up_normal(&random);
+            db_deviations_add(deviations, range, strength, variance * z * z);
+        }
+    db_error_model_fit(deviations, &model);
+    for (int range = 0; range < DB_PARTIALITY_RANGES; range++) {
+        if (range == 1) continue;
+        assert_true(fabs(model.noise[range] / (range == 3 ? 2 : 1.3) - 1) < 0.04);
+        assert_true(fabs(model.relative[range] / (range == 3 ? 0.2 : 0.05) - 1) < 0.06);
+    }
+    assert_true(model.noise[1] > 1.3 && model.noise[1] < 1.7); /* of all ranges together */
+    assert_true(model.relative[1] > 0.05 && model.relative[1] < 0.13);
+    free(deviations);
+    for (int range = 0; range < 5; range++)
+        for (int above = 0; above < 2; above++) {
+            static const double edge[] = { 0, 0.05, 0.15, 0.35, 0.65, 1 };
+            assert_int_equal(db_partiality_range(above ? edge[range] : edge[range + 1] - 1e-9),
+                             range);
+        }
+}
+
 /* Two halves that know nothing of each other: their differences have the size of their errors, and
  * both together make the whole. */
 static void halves_are_independent(void **state) {
@@ -316,6 +347,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_shots_give_the_truth_with_its_errors),
         cmocka_unit_test(means_know_what_intensities_are_usual),
+        cmocka_unit_test(error_models_are_found_from_deviations),
         cmocka_unit_test(halves_are_independent),
         cmocka_unit_test(measurements_that_are_wrong_do_not_count),
         cmocka_unit_test(weak_measurements_are_not_biased),
