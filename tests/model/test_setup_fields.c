@@ -1,5 +1,6 @@
 /* The table of what can be said of a set-up. */
 #include "support/unit_test.h"
+#include "setup_fixture.h"
 
 #include <dualbragg/expert/setup_fields.h>
 
@@ -96,6 +97,18 @@ static void what_is_out_of_range_is_named(void **state) {
     setup.sensor_layers = -3;
     assert_refused(&setup, DB_FIELD_SENSOR_LAYERS,
                    "sensor layers: expected 0 (automatic) or more, found -3");
+}
+
+/* A choice that there is none of, by the whole set-up. */
+static void unknown_choices_are_refused(void **state) {
+    (void)state;
+    for (int id = 0; id < DB_FIELD_COUNT; id++) {
+        const db_setup_field *const field = &db_setup_fields[id];
+        db_setup setup = setup_start();
+        if (field->kind != DB_FIELD_CHOICE) continue;
+        *(int *)(void *)((char *)&setup + field->offset) = 99;
+        setup_assert_refused(&setup, DB_ERROR_USAGE, "99");
+    }
 }
 
 /* Also where a number must be there: NAN is none. */
@@ -227,6 +240,7 @@ int main(void) {
         cmocka_unit_test(a_parameter_is_found_by_the_name_that_it_had),
         cmocka_unit_test(defaults_are_in_their_ranges),
         cmocka_unit_test(what_is_out_of_range_is_named),
+        cmocka_unit_test(unknown_choices_are_refused),
         cmocka_unit_test(only_some_numbers_may_be_left_open),
         cmocka_unit_test(numbers_in_another_unit_are_remarked_on),
         cmocka_unit_test(usual_numbers_are_not),

@@ -278,6 +278,20 @@ static void impossible_spreads_are_refused(void **state) {
     setup.mosaic_spread = 1;
     s->mosaic_rms = 1;
     setup_assert_refused(&setup, DB_ERROR_INPUT, "expected a cap (mosaic, mosaic_abc) or standard");
+    s->mosaic_rms = NAN;
+    for (int caps = 0; caps < 2; caps++) { /* one, or one for each axis */
+        setup.mosaic_spread = caps ? 0 : 1;
+        fill(setup.mosaic_abc, 3,
+             caps ? (const double[]){ 1, 1, 1 } : (const double[]){ NAN, NAN, NAN });
+        fill(s->mosaic_rms_abc, 3, (const double[]){ 1, 1, 1 });
+        setup_assert_refused(&setup, DB_ERROR_INPUT, "expected a cap (mosaic, mosaic_abc)");
+        s->mosaic_rms_abc[0] = NAN;
+        fill(s->mosaic_tensor, 6, (const double[]){ 1, 1, 1, 0, 0, 0 });
+        setup_assert_refused(&setup, DB_ERROR_INPUT, "expected a cap (mosaic, mosaic_abc)");
+        s->mosaic_tensor[0] = NAN;
+    }
+    s->mosaic_rms = 1;
+    setup.mosaic_abc[0] = NAN;
     setup.mosaic_spread = 0;
     s->mosaic_rms = -1;
     setup_assert_refused(&setup, DB_ERROR_INPUT, "mosaic spread (rms)");

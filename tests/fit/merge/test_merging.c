@@ -28,6 +28,23 @@ static int are_equivalent(const db_symmetry *symmetry, const int a[3], const int
     return 0;
 }
 
+/* Spacing of planes of any cell (International Tables C, 1.1). */
+static double spacing_of(const double cell[6], const int h[3]) {
+    double c[3], s[3];
+    for (int i = 0; i < 3; i++) {
+        c[i] = cos(cell[3 + i] / 57.295779513082320877);
+        s[i] = sin(cell[3 + i] / 57.295779513082320877);
+    }
+    const double volume = 1 - c[0] * c[0] - c[1] * c[1] - c[2] * c[2] + 2 * c[0] * c[1] * c[2];
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        const double own = h[i] * s[i] / cell[i];
+        sum += own * own + 2 * h[j] * h[k] * (c[j] * c[k] - c[i]) / (cell[j] * cell[k]);
+    }
+    return sqrt(volume / sum);
+}
+
 /* All that is said of a list, against what the operators say of pairs of indices. */
 static void check_list(const db_asu_list *list) {
     const db_symmetry *const symmetry = &list->group->symmetry;
@@ -38,6 +55,7 @@ static void check_list(const db_asu_list *list) {
         const int centric = are_equivalent(symmetry, hkl, hkl, -1);
         assert_int_equal(db_asu_number(list, hkl), n);
         assert_true(list->d[n] >= (float)list->d_min);
+        assert_true(fabs((double)list->d[n] / spacing_of(list->cell, hkl) - 1) < 1e-6);
         assert_int_equal(list->centric[n], centric);
         assert_int_equal(mate != n, list->anomalous && !centric);
         assert_true(mate == n || is_same(list->hkl[mate], hkl, -1));
