@@ -132,6 +132,8 @@ class BeamAndDetector(unittest.TestCase):
             e["panel_shift_fast"], e["panel_turn_slow"] = 3, 2
             wanted["panel_turn_fast"] = 4
             self.assertGreater(abs(rendered(e) - rendered(wanted)).max(), 0.1 * rendered(wanted).max())
+            # also where the plate's corner is not that of its first panel
+            e.panels = [dataclasses.replace(p, origin=p.origin + (7, -3, 5)) for p in wanted.panels]
             e.panels = wanted.panels
             image = rendered(wanted)
             numpy.testing.assert_allclose(rendered(e), image, rtol=0, atol=1e-9 * image.max())
@@ -275,6 +277,8 @@ class Refused(unittest.TestCase):
         for name, value, what in (("panels", [], "1 of the shapes"), ("panels", [3], "int"), ("s0", (0, 0, 0), "length"),
                                   ("s0", -e.s0, "opposite"), ("s0", (0, 0, 1), "parallel to the beam"), ("spindle_axis", [1], "3 numb"),
                                   ("panels", [dataclasses.replace(panel, slow_axis=panel.fast_axis)], "right angles"),
+                                  ("panels", [dataclasses.replace(panel, slow_axis=panel.slow_axis + 1e-4 * panel.fast_axis)], "right angles"),
+                                  ("panels", [dataclasses.replace(panel, fast_axis=1.001 * panel.fast_axis)], "length 1"),
                                   ("panels", [dataclasses.replace(panel, origin=[numpy.nan] * 3)], "finite"),
                                   ("panels", [dataclasses.replace(panel, pixel_size=(0, 1))], "pixel size")):
             with self.assertRaisesRegex(dualbragg.Error, what):

@@ -257,6 +257,7 @@ static void goodness_adds_up_over_shells_and_regions(void **state) {
     run();
     assert_true(result->shell_count >= 5);
     size_t in_shells = 0, in_regions = 0;
+    int area = 0;
     double chi2 = 0, previous = INFINITY;
     for (size_t i = 0; i < result->shell_count; i++) {
         const db_fit_shell *const s = &result->shells[i];
@@ -270,11 +271,16 @@ static void goodness_adds_up_over_shells_and_regions(void **state) {
     }
     for (size_t i = 0; i < result->region_count; i++) {
         in_regions += result->regions[i].after.pixels;
+        area += result->regions[i].fast_count * result->regions[i].slow_count;
         if (result->regions[i].spots >= 5)
             assert_true(hypot(result->regions[i].shift[0], result->regions[i].shift[1]) < 0.5);
     }
     assert_int_equal(in_shells, result->after.pixels);
     assert_int_equal(in_regions, result->after.pixels);
+    assert_int_equal(area, PIXELS * PIXELS); /* squares that cover it */
+    assert_int_equal(result->region_count, 64);
+    for (size_t i = 0; i < result->region_count; i++)
+        assert_int_equal(result->regions[i].fast_count, result->regions[i].slow_count);
     assert_true(fabs(chi2 / (double)in_shells / result->after.chi2_reduced - 1) < 1e-9);
 }
 

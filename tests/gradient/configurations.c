@@ -68,6 +68,7 @@ static void anisotropic_mosaic(db_context *context, db_experiment *e) {
     mosaic_phi(context, e);
     e->crystal.mosaic_anisotropic = 1;
     set3(e->crystal.mosaic_abc, 1.7, 0, 0.6);
+    set3(e->crystal.misset_frame, 0, 0, 65);
     e->goniometer.phi_step = 4;
 }
 
@@ -95,6 +96,7 @@ static void gauss(db_context *context, db_experiment *e) {
     (void)context;
     e->crystal.shape = DB_SHAPE_GAUSS;
     e->crystal.fudge = 0.8;
+    set3(e->crystal.misset_frame, 0, -25, 0);
     set3(e->crystal.Ncells, 8, 9.5, 8.25);
     e->crystal.b_factor = -1.7;
     e->crystal.mosaic_spread = 0.8;
@@ -104,6 +106,7 @@ static void gauss(db_context *context, db_experiment *e) {
 static void oversample3(db_context *context, db_experiment *e) {
     (void)context;
     e->oversample = 3;
+    set3(e->crystal.misset_frame, 40, 0, 0);
     e->detector.pivot = DB_PIVOT_SAMPLE;
     e->detector.twotheta = -8;
 }

@@ -296,6 +296,9 @@ static void oversampling_follows_the_pixels_wherever_they_are(void **state) {
         { DB_PIVOT_SAMPLE, 130, 0, 0, 1 }, { DB_PIVOT_BEAM, 70, 0, 0, 1 },
         { DB_PIVOT_SAMPLE, 30, 50, 0, 1 }, { DB_PIVOT_SAMPLE, 0, 0, 80, 1 },
         { DB_PIVOT_SAMPLE, 0, 80, 80, 1 }, { DB_PIVOT_SAMPLE, 90, 0, 80, 3 },
+        { DB_PIVOT_SAMPLE, 0, 0, 80, 4 },  { DB_PIVOT_SAMPLE, 0, 0, 80, 0.2 },
+        { DB_PIVOT_SAMPLE, 70, 20, 0, 5 }, { DB_PIVOT_SAMPLE, 85, 0, 10, 0.3 },
+        { DB_PIVOT_SAMPLE, 0, 85, 0, 6 },  { DB_PIVOT_SAMPLE, 0, 85, 20, 0.4 },
     };
     for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
         db_setup setup = setup_start();
