@@ -128,7 +128,8 @@ class BeamAndDetector(unittest.TestCase):
             return dualbragg.Plan(experiment, precision="double", dtype="float64").forward()
         for more in (dict(oversample=1, distance=117, twotheta=7, detector_rotation=(3, 1, 20), beam_centre_px=(12, 20)),
                      dict(oversample=1, convention="xds", pixel_size=0.41)):
-            wanted, e = scene(**more), scene(oversample=1, convention=more.get("convention", "mosflm"))
+            wanted = scene(**more)
+            e = scene(oversample=1, convention=more.get("convention", "mosflm"), detector_rotation=(2, -3, 15), twotheta=4)
             e["panel_shift_fast"], e["panel_turn_slow"] = 3, 2
             wanted["panel_turn_fast"] = 4
             self.assertGreater(abs(rendered(e) - rendered(wanted)).max(), 0.1 * rendered(wanted).max())
@@ -201,6 +202,39 @@ def standard_matrices(wavelength):
     sb_, sc_ = math.sqrt(1 - cb_ * cb_), math.sqrt(1 - cc_ * cc_)
     levy = numpy.array([[a_, b_ * cc_, c_ * cb_], [0, b_ * sc_, -c_ * sb_ * ca], [0, 0, 1 / c]])  # Busing and Levy (1967)
     return dict(dxtbx=star, mosflm=wavelength * levy)
+
+
+class Shapes(unittest.TestCase):
+    def test_panels_that_are_alike_are_one_array(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "panels.geom")
+            for rows, shape in ((4, (2, 4, 6)), (3, (4 * 6 + 3 * 6,))):
+                with open(path, "w", encoding="ascii") as out:
+                    out.write("photon_energy = 9000\nclen = 0.1\nres = 10000\n")
+                    for p, last in ((0, 3), (1, 4 + rows - 1)):
+                        out.write(f"p{p}/min_fs = 0\np{p}/max_fs = 5\np{p}/min_ss = {4 * p}\np{p}/max_ss = {last}\n"
+                                  f"p{p}/fs = x\np{p}/ss = y\np{p}/corner_x = 5\np{p}/corner_y = {10 * p}\n")
+                e = dualbragg.Experiment(expt=path, cell=CELL, Ncells=(5, 5, 5), default_F=100, misset=(1, 2, 3))
+                self.assertEqual(e.panel_shapes, [(4, 6), (rows, 6)])
+                self.assertEqual(e.shape, shape)
+                image = dualbragg.Plan(e).forward()
+                self.assertEqual(image.shape, shape)
+                first = numpy.asarray(image).ravel()[:24].reshape(4, 6)
+                e.panels = e.panels
+                numpy.testing.assert_allclose(numpy.asarray(dualbragg.Plan(e).forward()).ravel()[:24].reshape(4, 6), first)
+
+    def test_a_matrix_file_brings_the_orientation_back(self):
+        e = scene(misset=(31, -12, 7))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.mat")
+            e.write_matrix(path)
+            back = dualbragg.Experiment(matrix=path, **{k: v for k, v in SCENE.items() if k not in ("cell", "misset")})
+        numpy.testing.assert_allclose(back.A, e.A, atol=2e-7)
+
+    def test_no_and_yes_may_be_false_and_true(self):
+        for value, name in ((False, "no"), (True, "yes")):
+            self.assertEqual(scene(point_pixel=value).to_dict(), scene(point_pixel=name).to_dict())
+        self.assertNotEqual(scene(point_pixel=False).to_dict(), scene(point_pixel=True).to_dict())
 
 
 class Conventions(unittest.TestCase):

@@ -82,6 +82,30 @@ static void panels_of_a_geometry_stand_where_it_says(void **state) {
     db_experiment_clear(&e);
 }
 
+/* A panel without indexed spots, and borders of two pixels of one that is no square. */
+static void panels_and_borders_are_left_out(void **state) {
+    (void)state;
+    char text[2000];
+    db_experiment e;
+    db_expt_content content;
+    snprintf(text, sizeof text, "%sp0/no_index = 1\np1/mask_edge_pixels = 2\n", geom);
+    read_experiment(folder_text("borders.geom", text), &e, &content);
+    const int whole[4] = { 0, 0, 20, 10 }, border[4][4] = {
+        { 0, 0, 20, 2 }, { 0, 13, 20, 15 }, { 0, 0, 2, 15 }, { 18, 0, 20, 15 }
+    };
+    assert_int_equal(content.panel[0].mask_count, 1);
+    assert_memory_equal(content.panel[0].mask[0], whole, sizeof whole);
+    assert_int_equal(content.panel[1].mask_count, 5); /* and the bad region */
+    for (int b = 0; b < 4; b++) {
+        int met = 0;
+        for (size_t m = 0; m < 5; m++)
+            met += memcmp(content.panel[1].mask[m], border[b], sizeof border[b]) == 0;
+        assert_int_equal(met, 1);
+    }
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+}
+
 /* Panels that take turns line by line, as many bad regions, and collections of groups of all sizes: time
  * that grows with the square of their number would be minutes. */
 static void many_names_take_linear_time(void **state) {
@@ -612,6 +636,7 @@ static void edges_that_contradict_their_axes_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(panels_of_a_geometry_stand_where_it_says),
+        cmocka_unit_test(panels_and_borders_are_left_out),
         cmocka_unit_test(keys_that_are_not_used_are_told),
         cmocka_unit_test(many_names_take_linear_time),
         cmocka_unit_test(a_geometry_goes_out_as_it_came_in),
