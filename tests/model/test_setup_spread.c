@@ -285,7 +285,7 @@ static void impossible_spreads_are_refused(void **state) {
              caps ? (const double[]){ 1, 1, 1 } : (const double[]){ NAN, NAN, NAN });
         fill(s->mosaic_rms_abc, 3, (const double[]){ 1, 1, 1 });
         setup_assert_refused(&setup, DB_ERROR_INPUT, "expected a cap (mosaic, mosaic_abc)");
-        s->mosaic_rms_abc[0] = NAN;
+        fill(s->mosaic_rms_abc, 3, (const double[]){ NAN, NAN, NAN });
         fill(s->mosaic_tensor, 6, (const double[]){ 1, 1, 1, 0, 0, 0 });
         setup_assert_refused(&setup, DB_ERROR_INPUT, "expected a cap (mosaic, mosaic_abc)");
         s->mosaic_tensor[0] = NAN;
