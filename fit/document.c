@@ -234,8 +234,10 @@ static const db_json_field list_rows[] = {
              "within a factor of 1.5; null: fewer than 20 spots"),
     MADE_IF(shares_light, "intensities_usable", intensities_usable, "yes/no", NULL, "",
             "rotation series, joint intensities: they may be used: light_part is 2/3 or more"),
-    MADE_IF(db_has_intensities, "intensities", db_make_intensities, "object", &db_intensity_fields,
-            "", "intensities that all shots share (`intensity: joint`)"),
+    MADE_IF(
+        db_has_intensities, "intensities", db_make_intensities, "object", &db_intensity_fields, "",
+        "intensities that all shots share (`intensity: joint`), or of a rotation series: of all "
+        "sweeps, merged"),
     MADE_IF(has_curves, "curve_priors", curve_priors, "object", &prior_fields, "",
             "standard deviations of their priors, as given or as the shots have chosen by their "
             "evidence; 0: none"),

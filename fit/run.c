@@ -5,6 +5,7 @@
 #include "fit/intensities/boxes.h"
 #include "fit/intensities/messages.h"
 #include "fit/intensities/restraint.h"
+#include "fit/intensities/series_merge.h"
 #include "fit/intensities/stage.h"
 #include "fit/result/estimates.h"
 #include "fit/search/check_settings.h"
@@ -435,6 +436,8 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     all->course = (db_fit_course){ .count = 0 };
     result->shot_evaluations = all->evaluations;
     if (all->source->in_full && all->count == 1) tell_of_one(result);
+    status = rank == 0 && result->passages ? db_series_merge(all, result) : DB_OK;
+    DB_TRY(db_workers_common_status(all, status));
     return result->passages || result->intensities
                ? db_fit_series_warnings_make(all->context, result)
                : DB_OK;
@@ -605,6 +608,7 @@ void db_fit_shots_result_destroy(db_fit_shots_result **result) {
     if (!(*result)->in_full) free((*result)->history);
     free((*result)->history_values);
     db_joint_intensities_destroy(&(*result)->intensities);
+    db_joint_intensities_destroy(&(*result)->merged);
     free((*result)->passages);
     free((*result)->warnings);
     free((void *)(*result)->advice);

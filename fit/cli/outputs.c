@@ -59,6 +59,9 @@ static int of_series(const fit_run *run) {
            run->config->settings.intensity == DB_FIT_FREE &&
            (!run->result || run->result->passages);
 }
+static int of_merged(const fit_run *run) {
+    return of_series(run) && (!run->result || run->result->merged);
+}
 static int of_curves(const fit_run *run) {
     return of_shots(run) && db_fit_refines_curves(&run->config->settings);
 }
@@ -180,6 +183,9 @@ static const struct {
       DB_OK },
     { ".refl", "the same for DIALS", of_series, write_series_table, DB_OK },
     { ".mtz", "the same, unmerged", of_series, write_series_mtz, DB_ERROR_UNSUPPORTED },
+    { "_merged.mtz", "intensities and amplitudes of all sweeps, scaled and merged", of_merged,
+      write_mtz, DB_ERROR_UNSUPPORTED },
+    { "_merged.hkl", "the same as text", of_merged, write_hkl, DB_OK },
     { "_curve1.tsv", "refined f' and f'' of the first kind of sites", of_curve_1, write_curve_1,
       DB_OK },
     { "_curve2.tsv", "of the second", of_curve_2, write_curve_2, DB_OK },

@@ -417,7 +417,7 @@ static void say_shell(db_fit_log *log, const db_merge_shell *s, int with_referen
 static void say_intensities(db_fit_log *log, const db_fit_shots_result *r) {
     db_merge_statistics statistics;
     char indexing[DB_INDEXING_LINE], crystals[DB_KINDS_LINE], reference[DB_REFERENCE_LINE];
-    if (!r->intensities) return;
+    if (!db_intensities_of(r)) return;
     db_intensity_indexing_line(r, indexing);
     if (*indexing) db_fit_say(log, "\nIndexing: %s\n", indexing);
     const int is_clear = db_intensity_crystals_line(r, crystals);
@@ -425,9 +425,11 @@ static void say_intensities(db_fit_log *log, const db_fit_shots_result *r) {
     db_intensity_statistics(r, &statistics);
     const int with_reference = statistics.overall.reference_count > 0;
     db_fit_say(log,
-               "\nIntensities that all shots share, by resolution (A); last line: all\n"
+               "\n%s, by resolution (A); last line: all\n"
                "     from     to   measured complete %% multiplicity I/sigma  CC1/2    CC* "
                "R_split CC_ano wCC1/2 wCCano%s\n",
+               r->intensities ? "Intensities that all shots share"
+                              : "Intensities of all sweeps, merged",
                with_reference ? " CC_ref  R_ref  ref_ano" : "");
     for (int b = 0; b < statistics.shells; b++)
         say_shell(log, &statistics.shell[b], with_reference);

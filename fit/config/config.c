@@ -462,6 +462,9 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     DB_TRY(check_axes(reader, root, &config->setup));
     DB_TRY(check_data(reader, root, config));
     DB_TRY(check_series(reader, root, config));
+    if (config->series && !*config->settings.amplitude_group) /* of merged intensities */
+        snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
+                 config->symmetry);
     const db_yaml_node *const intensity = db_yaml_find(root, "intensity");
     if (intensity) DB_TRY(take_intensity(reader, intensity, config));
     DB_TRY(check_spots(reader, model, config));

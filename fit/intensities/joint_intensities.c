@@ -10,6 +10,7 @@ void db_joint_intensities_destroy(db_joint_intensities **intensities) {
     db_scaling_clear(&(*intensities)->scaling);
     db_indexing_result_clear(&(*intensities)->indexing);
     db_observations_clear(&(*intensities)->observations);
+    db_smooth_scales_clear(&(*intensities)->smooth);
     free((*intensities)->reference);
     free(*intensities);
     *intensities = NULL;

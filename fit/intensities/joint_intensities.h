@@ -6,8 +6,9 @@
 #include "fit/merge/indexing.h"
 #include "fit/merge/statistics.h"
 #include "fit/merge/scaling.h"
+#include "fit/merge/smooth_scales.h"
 
-/* Results of the stage of joint intensities. */
+/* Results of the stage of joint intensities; or, without passes, merged passages of a series. */
 struct db_joint_intensities {
     db_asu_list list;
     db_merged merged;
@@ -20,7 +21,8 @@ struct db_joint_intensities {
     double *reference; /* [list.count] known intensities, NAN if missing; NULL: no reference */
     /* agreement of the reference with the start; count 0: no reference */
     db_reference_agreement agreement;
-    int passes; /* over all shots */
+    db_smooth_scales smooth; /* of a series; else without sweeps */
+    int passes;              /* over all shots */
     /* of the first shot in use (angstrom); 0: no shot is in use */
     double wavelength;
 };

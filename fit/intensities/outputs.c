@@ -5,30 +5,38 @@
 #include "fit/merge/merged_files.h"
 #include "fit/intensities/stage.h"
 
+#include "fit/verdict/verdict_of_light.h"
+
 #include <dualbragg/expert/fit_files.h>
 #include <math.h>
 #include <stdio.h>
 
+const db_joint_intensities *db_intensities_of(const db_fit_shots_result *result) {
+    return result->intensities ? result->intensities : result->merged;
+}
+
 static db_status check(db_context *context, const char *path, const db_fit_shots_result *result) {
-    return result->intensities
+    return db_intensities_of(result)
                ? DB_OK
                : db_fail(context, DB_ERROR_USAGE,
-                         "%s: no intensities are shared by all shots; expected intensity: joint",
+                         "%s: no intensities are shared by all shots; expected intensity: joint, "
+                         "or a rotation series with free ones",
                          path);
 }
 
 db_status db_fit_shots_write_mtz(db_context *context, const char *path,
                                  const db_fit_shots_result *result) {
     DB_TRY(check(context, path, result));
-    const db_joint_intensities *const a = result->intensities;
+    const db_joint_intensities *const a = db_intensities_of(result);
     return db_merged_write_mtz(context, path, &a->list, &a->merged, a->wavelength);
 }
 
 db_status db_fit_shots_write_hkl(db_context *context, const char *path,
                                  const db_fit_shots_result *result) {
     DB_TRY(check(context, path, result));
-    return db_merged_write_hkl(context, path, &result->intensities->list,
-                               &result->intensities->merged);
+    const db_joint_intensities *const a = db_intensities_of(result);
+    return db_merged_write_hkl(context, path, &a->list, &a->merged,
+                               result->intensities_usable ? "" : DB_INTENSITIES_UNUSABLE);
 }
 
 /* After passes over pixels the measurements are on the common scale, because models contain the scales; before,
@@ -37,7 +45,7 @@ db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
                                       const db_fit_shots_result *result) {
     db_scaling scaling;
     DB_TRY(check(context, path, result));
-    const db_joint_intensities *const a = result->intensities;
+    const db_joint_intensities *const a = db_intensities_of(result);
     DB_TRY(db_scaling_make(context, result->shot_count, &scaling));
     for (size_t s = 0; s < result->shot_count; s++) {
         if (a->passes == 0) scaling.shot[s] = a->scaling.shot[s];
@@ -50,14 +58,14 @@ db_status db_fit_shots_write_unmerged(db_context *context, const char *path,
 }
 
 void db_intensity_statistics(const db_fit_shots_result *result, db_merge_statistics *statistics) {
-    const db_joint_intensities *const a = result->intensities;
+    const db_joint_intensities *const a = db_intensities_of(result);
     const db_shells shells = db_statistics_shells(&a->list, &a->merged);
     db_merge_statistics_make(&a->list, &a->merged, &shells, a->reference, statistics);
 }
 
 const db_indexing *db_intensity_indexing(const db_fit_shots_result *result, size_t shot,
                                          double *probability) {
-    const db_joint_intensities *const a = result->intensities;
+    const db_joint_intensities *const a = db_intensities_of(result);
     if (!a || shot >= a->indexing.shots || isnan(a->indexing.probability[shot])) return NULL;
     *probability = a->indexing.probability[shot];
     return &a->indexing.ways.way[a->indexing.way[shot]];
@@ -71,7 +79,7 @@ static size_t other_hands(const db_scaling *scaling) {
 }
 
 void db_intensity_indexing_line(const db_fit_shots_result *result, char line[DB_INDEXING_LINE]) {
-    const db_indexing_result *const r = &result->intensities->indexing;
+    const db_indexing_result *const r = &db_intensities_of(result)->indexing;
     char text[DB_INDEXING_TEXT];
     size_t at = 0;
     line[0] = '\0';
@@ -91,20 +99,20 @@ void db_intensity_indexing_line(const db_fit_shots_result *result, char line[DB_
                                    "%zu of %zu shots were reindexed, %zu are undecided", r->changed,
                                    r->shots, r->undecided);
     }
-    const size_t other = other_hands(&result->intensities->scaling);
+    const size_t other = other_hands(&db_intensities_of(result)->scaling);
     if (other)
         (void)snprintf(line + at, DB_INDEXING_LINE - at, "%s%zu of the other hand", at ? ", " : "",
                        other);
 }
 
 int db_intensity_crystals_line(const db_fit_shots_result *result, char line[DB_KINDS_LINE]) {
-    const db_crystal_kinds *const kinds = &result->intensities->kinds;
+    const db_crystal_kinds *const kinds = &db_intensities_of(result)->kinds;
     db_crystal_kinds_line(kinds, line);
     return kinds->clear || kinds->count < 2;
 }
 
 void db_intensity_reference_line(const db_fit_shots_result *result, char line[DB_REFERENCE_LINE]) {
-    const db_reference_agreement *const a = &result->intensities->agreement;
+    const db_reference_agreement *const a = &db_intensities_of(result)->agreement;
     line[0] = '\0';
     if (db_reference_is_doubtful(a))
         (void)snprintf(
@@ -190,9 +198,37 @@ static json_t *crystals(db_document *d, const void *of) {
 /* Agreement with the reference; null without a reference. */
 static json_t *agreement(db_document *d, const void *of) {
     const db_reference_agreement *const a =
-        &((const intensities_view *)of)->result->intensities->agreement;
+        &db_intensities_of(((const intensities_view *)of)->result)->agreement;
     (void)d;
     return db_document_number(a->count ? a->correlation : (double)NAN);
+}
+
+/* Scales of a series at a knot. */
+typedef struct knot_view {
+    double frame, scale, b;
+} knot_view;
+
+#define OF knot_view
+static const db_json_field knot_rows[] = {
+    VALUE(frame, "", "place: frames of the series before it"),
+    VALUE(scale, "", "of the light there, relative to the first knot"),
+    VALUE(b, "Å²", "temperature factor there, relative to the first knot"),
+};
+static TABLE(knot_fields, knot_rows);
+#undef OF
+
+static json_t *knots(db_document *d, const void *of) {
+    const db_smooth_scales *const s =
+        &db_intensities_of(((const intensities_view *)of)->result)->smooth;
+    json_t *const array = json_array();
+    for (size_t sweep = 0; sweep < s->sweeps; sweep++)
+        for (size_t k = s->first[sweep]; k < s->first[sweep + 1]; k++) {
+            const knot_view knot = { s->begin[sweep] +
+                                         (double)(k - s->first[sweep]) * s->spacing[sweep],
+                                     exp(s->log_k[k]), s->b[k] };
+            db_document_add(d, array, db_json_object(d, &knot_fields, &knot));
+        }
+    return array;
 }
 
 #define OF intensities_view
@@ -209,6 +245,9 @@ static const db_json_field intensity_rows[] = {
     MADE("reference_agreement", agreement, "number", NULL, "",
          "correlation of the reference with the intensities of single shots at the start, relative "
          "to the mean at their resolution and corrected for errors; null: no reference"),
+    MADE("scales", knots, "list", &knot_fields, "",
+         "of a rotation series: common factors of intensities on its frames, linear between these "
+         "knots; else empty"),
     MADE("overall", overall, "object", &shell_fields, "",
          "statistics of all reflections to `d_min`"),
     MADE("shells", shells, "list", &shell_fields, "",
@@ -217,13 +256,11 @@ static const db_json_field intensity_rows[] = {
 TABLE(db_intensity_fields, intensity_rows);
 #undef OF
 
-int db_has_intensities(const void *of) {
-    return ((const db_fit_shots_result *)of)->intensities != NULL;
-}
+int db_has_intensities(const void *of) { return db_intensities_of(of) != NULL; }
 
 json_t *db_make_intensities(db_document *d, const void *of) {
     const db_fit_shots_result *const result = of;
-    const db_joint_intensities *const a = result->intensities;
+    const db_joint_intensities *const a = db_intensities_of(result);
     intensities_view view = { .group = a->list.group->name,
                               .d_min = a->list.d_min,
                               .anomalous = a->list.anomalous,

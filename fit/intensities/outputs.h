@@ -9,7 +9,10 @@
 
 #include <dualbragg/fit_shots.h>
 
-/* Statistics of a result with joint intensities. */
+/* Joint intensities of a result, or the merged ones of a series; NULL: neither. */
+const struct db_joint_intensities *db_intensities_of(const db_fit_shots_result *result);
+
+/* Statistics of a result with such intensities. */
 void db_intensity_statistics(const db_fit_shots_result *result, db_merge_statistics *statistics);
 
 /* A line about the indexing of shots; empty: only one way and one hand. */

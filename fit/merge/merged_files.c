@@ -220,7 +220,7 @@ db_status db_merged_write_mtz(db_context *context, const char *path, const db_as
 }
 
 db_status db_merged_write_hkl(db_context *context, const char *path, const db_asu_list *list,
-                              const db_merged *merged) {
+                              const db_merged *merged, const char *remark) {
     db_text_stream text;
     merged_rows rows = { 0 };
     DB_TRY(make_rows(context, list, &rows));
@@ -235,6 +235,7 @@ db_status db_merged_write_hkl(db_context *context, const char *path, const db_as
         "# dualbragg %s: merged intensities, space group %s, Bijvoet mates %s\n"
         "# h k l F sigma(F) I sigma(I) multiplicity I(first half of the shots) I(second half)\n",
         db_version(), list->group->name, list->anomalous ? "apart" : "together");
+    fputs(remark, text.stream);
     for (uint32_t r = 0; r < list->count; r++) {
         const int *const hkl = list->hkl[r];
         if (isnan(merged->intensity[r])) continue;

@@ -12,9 +12,9 @@ db_status db_merged_write_mtz(db_context *context, const char *path, const db_as
                               const db_merged *merged, double wavelength);
 
 /* Text with a line for each reflection with an intensity, Bijvoet mates separate: h k l F sigma(F) I sigma(I)
- * multiplicity and I of the halves; needs no library. */
+ * multiplicity and I of the halves; needs no library. remark: lines below the head. */
 db_status db_merged_write_hkl(db_context *context, const char *path, const db_asu_list *list,
-                              const db_merged *merged);
+                              const db_merged *merged, const char *remark);
 
 /* Unmerged MTZ: measurements of shots in use, each shot a batch (its number in the list, from 1): I and SIGI on
  * the common scale, FRACTIONCALC (partiality), SCALEUSED (factor on the measurement), FLAG (1: rejected). */

@@ -7,17 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A measurement far off makes others seem wrong, too, but less so: the farthest are rejected first. */
-static const double FARTHEST = 200;
-static const double FAR = 6; /* standard deviations beyond which measurements are rejected */
-static const double LEAST_SHARE = 1e-4; /* of rejected ones, if there are no others */
-static const double B_SPREAD = 15;      /* standard deviation of B between shots (angstrom^2) */
-
-/* Weight of a measurement, from its squared deviation from the others over its variance. */
-static double robust_share(double square, double far) {
-    const double left = 1 - square / (far * far);
-    return left > 0 ? fmax(LEAST_SHARE, left * left) : LEAST_SHARE;
-}
+static const double B_SPREAD = 15; /* standard deviation of B between shots (angstrom^2) */
 
 /* Slope of the weighted deviation by the deviation. */
 static double robust_slope(double share) {
@@ -40,7 +30,8 @@ static scale_sums sum_scale(const db_scaling_work *w, size_t s) {
         const db_others rest = db_scaling_others(w, s, i);
         const double J = g * rest.mean, off = (double)o->intensity - J,
                      variance = db_scaling_variance(w, o, J) + g * g * rest.variance,
-                     share = robust_share(off * off / variance, FAR) / variance;
+                     share =
+                         db_scaling_robust_share(off * off / variance, DB_SCALING_FAR) / variance;
         sums.gradient[0] += share * J * off;
         sums.gradient[1] -= share * J * off * fall;
         sums.normal[0] += share * J * J;
@@ -125,7 +116,7 @@ static void add_shot(db_scaling_work *w, size_t s) {
             const double off = (double)o->intensity - g * rest.measured,
                          of_mean = 1 + g * g / rest.precision / variance,
                          noise = db_scaling_noise(o, J);
-            share *= robust_share(off * off / (variance * of_mean), w->far);
+            share *= db_scaling_robust_share(off * off / (variance * of_mean), w->far);
             db_deviations_add(w->deviations, db_partiality_range((double)o->partiality),
                               J * J / noise, off * off / (noise * of_mean));
         }
@@ -174,9 +165,9 @@ static double movement(const db_scaling_work *w) {
 
 /* Scales with the present means, then means with the scales. Returns the movement of the scales. */
 static double pass_over_shots(db_scaling_work *w) {
-    for (size_t s = 0; s < w->observations->shots; s++)
+    for (size_t s = 0; s < w->observations->shots && !w->options->held; s++)
         if (db_scaling_uses(w, s)) step_scale(w, s);
-    end_normalized(w);
+    if (!w->options->held) end_normalized(w);
     const double moved = movement(w);
     merge_again(w);
     return moved;
@@ -313,12 +304,12 @@ static db_status iterate_scales(db_context *context, db_scaling_work *w, int jud
                                 int *iterations) {
     const double converged = 1e-3;
     const int first_verdict = 5; /* pass after which scales are good enough to judge shots */
-    w->far = FARTHEST;
+    w->far = DB_SCALING_FARTHEST;
     merge_again(w);
     for (*iterations = 1; *iterations < w->options->most_iterations; ++*iterations) {
-        w->far = fmax(FAR, w->far / 1.5);
+        w->far = fmax(DB_SCALING_FAR, w->far / 1.5);
         const double change = pass_over_shots(w);
-        const int settled = change < converged && w->far <= FAR;
+        const int settled = change < converged && w->far <= DB_SCALING_FAR;
         const int due = judges && (settled || *iterations % first_verdict == 0);
         size_t excluded = 0;
         db_status status = DB_OK;
@@ -329,6 +320,24 @@ static db_status iterate_scales(db_context *context, db_scaling_work *w, int jud
         if (settled && !excluded) break;
     }
     return DB_OK;
+}
+
+/* Means of shells at the start, where all measurements are on one scale. */
+static void begin_held(db_scaling_work *w) {
+    const db_observations *const o = w->observations;
+    double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 }, most = 0;
+    for (size_t i = 0; i < o->first[o->shots]; i++) {
+        const uint32_t r = o->list[i].reflection;
+        if (r == DB_NO_REFLECTION) continue;
+        sum[w->shell[r]] += (double)o->list[i].intensity / w->list->epsilon[r];
+        count[w->shell[r]]++;
+    }
+    for (int b = 0; b < w->shells.count; b++) {
+        w->mean[b] = count[b] > 0 ? sum[b] / count[b] : 0;
+        most = fmax(most, w->mean[b]);
+    }
+    for (int b = 0; b < w->shells.count; b++)
+        w->mean[b] = fmax(w->mean[b], most > 0 ? 1e-4 * most : 1);
 }
 
 /* Sets the start of a run's scales, whose mean stays. */
@@ -368,7 +377,7 @@ static db_status run_half(db_context *context, const db_scaling_work *of_all, in
             w.shot[s].scale = start[s];
             w.shot[s].b = w.gauge[1];
         }
-        end_normalized(&w);
+        if (!w.options->held) end_normalized(&w);
         status = iterate_scales(context, &w, 0, &iterations);
     }
     if (status == DB_OK) status = take_means(context, &w, &own);
@@ -403,7 +412,9 @@ db_status db_scale_shots(db_context *context, const db_asu_list *list,
     db_status status = joins && start ? DB_OK : db_fail_memory(context, "the scales of the shots");
     if (status == DB_OK) memset(joins, 1, shots);
     if (status == DB_OK) status = make_room(context, &w);
-    if (status == DB_OK)
+    if (status == DB_OK && options->held)
+        begin_held(&w);
+    else if (status == DB_OK)
         status = db_scale_by_means(context, list, observations, &w.shells, w.mean, scaling);
     for (size_t s = 0; s < shots && status == DB_OK; s++) start[s] = scaling->shot[s].scale;
     if (status == DB_OK)

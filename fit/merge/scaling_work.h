@@ -33,6 +33,16 @@ typedef struct db_others {
     double measured, precision; /* from measurements only; precision 0: none */
 } db_others;
 
+/* A measurement far off makes others seem wrong, too, but less so: the farthest are rejected first. */
+#define DB_SCALING_FARTHEST 200.0
+#define DB_SCALING_FAR 6.0 /* standard deviations beyond which measurements are rejected */
+
+/* Weight of a measurement, from its squared deviation from the others over its variance. */
+static inline double db_scaling_robust_share(double square, double far) {
+    const double least = 1e-4, left = 1 - square / (far * far); /* least: if there are no others */
+    return left > 0 ? fmax(least, left * left) : least;
+}
+
 static inline int db_scaling_uses(const db_scaling_work *w, size_t shot) {
     return w->joins[shot] && w->shot[shot].excluded == DB_NOT_EXCLUDED;
 }

@@ -39,6 +39,7 @@ typedef struct db_shot_scale {
 
 typedef struct db_scaling_options {
     int refine_b; /* 1: B of each shot; 0: k alone */
+    int held;     /* 1: all measurements are on one scale: k is 1, B 0 */
     int most_iterations;
     double exclude; /* limit for excluding shots, see db_exclusion; 0: none */
     int hands;      /* 1: also excludes shots of the other hand */

@@ -418,7 +418,8 @@ static db_status take_group(db_context *context, db_fit_config *config, const db
  * that need one. */
 static db_status settle_group(db_context *context, const db_experiment *start,
                               db_fit_settings *settings) {
-    if (!*settings->amplitude_group) return DB_OK;
+    const int uses = settings->intensity == DB_FIT_KNOWN || settings->joint.wanted;
+    if (!*settings->amplitude_group || !uses) return DB_OK;
     db_space_group *const group = malloc(sizeof *group);
     if (!group) return db_fail_memory(context, "the space group");
     db_status status = db_space_group_find(context, settings->amplitude_group, group);

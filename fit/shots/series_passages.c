@@ -28,6 +28,7 @@ static void add_part(size_t shot, const db_part_light *part, double intensity, d
     const double model = intensity * part->shape;
     to->recorded += part->recorded;
     to->model += model;
+    to->photons += part->shape / part->gain;
     to->light += part->light;
     to->light_sigma += part->light_variance;
     to->chi2 += part->chi2;

@@ -143,6 +143,7 @@ typedef struct db_fit_passage {
     double square, square_sigma; /**< F^2: of the model's spots, times the scales of the frames */
     double light, light_sigma; /**< counts above the background in its boxes, all frames together */
     double model;              /**< counts of the model there */
+    double photons;            /**< of the model's spots there for F^2 = 1 */
     double chi2;               /**< of its pixels */
     size_t pixels, strong;     /**< in use; of these, those that stand out of their surroundings */
     size_t panel;              /**< on which it is */
@@ -184,6 +185,9 @@ typedef struct db_fit_shots_result {
     /** of a rotation series with free intensities, in the order of h, k, l; NULL: it is none; owned */
     db_fit_passage *passages;
     size_t passage_count;
+    /** passages of equivalent reflections, of all sweeps, on one scale and merged; NULL: none, or in another
+     * process than the first; owned */
+    struct db_joint_intensities *merged;
     /** of a series: parts of reflections on frames, with strong pixels, and the fraction whose
      * brightness in the model is right within a factor of 1.5; NAN: fewer than 20, or no series */
     size_t light_spots;

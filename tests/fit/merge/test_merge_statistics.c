@@ -396,7 +396,7 @@ static void files_are_read_back(void **state) {
     const char *const mtz = scratch_path("merged.mtz"), *const hkl = scratch_path("merged.hkl");
     double *const mean = malloc(list.count * sizeof *mean);
     draw(6, 10);
-    assert_int_equal(db_merged_write_hkl(context, hkl, &list, &merged), DB_OK);
+    assert_int_equal(db_merged_write_hkl(context, hkl, &list, &merged, ""), DB_OK);
     const db_status status = db_merged_write_mtz(context, mtz, &list, &merged, 1.3);
     for (size_t r = 0; r < list.count; r++) {
         const double a = merged.intensity[r], b = merged.intensity[list.mate[r]];

@@ -1,0 +1,192 @@
+/* Passages of a rotation series become observations, which are scaled and merged. */
+#include "fit/intensities/series_merge.h"
+
+#include "base/context_internal.h"
+#include "base/vector.h"
+#include "fit/intensities/joint_intensities.h"
+#include "fit/merge/smooth_scales.h"
+
+#include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/symmetry.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double LEAST_RECORDED = 0.05; /* of a passage: less depends too much on the model */
+static const double KNOTS_APART = 5;       /* degree of rotation */
+static const double KNOTS_OF_FRAMES = 10;  /* frames, of a crystal that does not turn */
+
+/* Work of merging. */
+typedef struct merging {
+    const db_shots *all;
+    const db_fit_shots_result *from;
+    db_joint_intensities *to;
+    const db_experiment *first; /* of the shots whose models are here */
+    db_sweep_time *time;        /* [passages] */
+    size_t *shot;               /* [passages] frame on which its middle is */
+} merging;
+
+static const db_experiment *first_model(const db_fit_shots_result *result) {
+    for (size_t s = 0; s < result->shot_count; s++)
+        if (result->shot[s].used && result->shot[s].experiment.oversample > 0)
+            return &result->shot[s].experiment;
+    return NULL;
+}
+
+/* The space group of the settings, or P 1, if they have none that fits the cell. */
+static const char *group_of(const db_shots *all, const double cell[6]) {
+    static const char none[] = "";
+    const char *const name = all->settings.amplitude_group;
+    db_space_group *const group = malloc(sizeof *group);
+    const int is_group =
+        group && *name && db_space_group_of_cell(all->context, name, cell, group) == DB_OK;
+    free(group);
+    return is_group ? name : none;
+}
+
+static int is_measured(const db_fit_passage *p) {
+    return p->pixels > 0 && p->photons > 0 && p->recorded >= LEAST_RECORDED &&
+           p->square_sigma > 0 && isfinite(p->square_sigma) && isfinite(p->square);
+}
+
+/* Lists the reflections of the asymmetric unit to the finest resolution that was measured. */
+static db_status list_measured(merging *m) {
+    const db_shots *const all = m->all;
+    const db_crystal *const crystal = &m->first->crystal;
+    double a_star[9], most = 0;
+    db_crystal_matrix(crystal, a_star);
+    for (size_t n = 0; n < m->from->passage_count; n++) {
+        const db_fit_passage *const p = &m->from->passages[n];
+        const double hkl[3] = { p->hkl[0], p->hkl[1], p->hkl[2] };
+        double q[3];
+        db_apply(a_star, hkl, q);
+        if (is_measured(p)) most = fmax(most, db_length(q));
+    }
+    const double finest = 1 / (most * (1 + 1e-6));
+    return db_asu_list_make(all->context, crystal->cell, group_of(all, crystal->cell), finest,
+                            all->settings.joint.anomalous, &m->to->list);
+}
+
+static db_status find_runs(merging *m) {
+    const db_shots *const all = m->all;
+    const db_goniometer *const g = &m->first->goniometer;
+    const double width = fabs(g->phi_step * g->phi_steps),
+                 apart = all->options->knots > 0 ? all->options->knots
+                         : width > 0             ? fmax(1, KNOTS_APART / width)
+                                                 : KNOTS_OF_FRAMES;
+    const size_t sweeps = all->sweep ? all->sweep[all->count - 1] + 1 : 1;
+    double *const begin = calloc(sweeps + 1, sizeof *begin);
+    if (!begin) return db_fail_memory(all->context, "the sweeps of a series");
+    for (size_t s = all->count; s-- > 0;) begin[all->sweep ? all->sweep[s] : 0] = (double)s;
+    begin[sweeps] = (double)all->count;
+    const db_status status =
+        db_smooth_scales_make(all->context, sweeps, begin, apart, &m->to->smooth);
+    free(begin);
+    return status;
+}
+
+/* Places passages: frames, and times within sweeps. */
+static void place_passages(merging *m) {
+    for (size_t n = 0; n < m->from->passage_count; n++) {
+        const db_fit_passage *const p = &m->from->passages[n];
+        const size_t sweep = m->all->sweep ? m->all->sweep[p->first] : 0;
+        const double at = fmin(fmax(p->position[2], (double)p->first), (double)p->last + 1);
+        m->time[n] = (db_sweep_time){ (uint32_t)sweep, (float)at };
+        m->shot[n] = (size_t)fmin(floor(at), (double)p->last);
+    }
+}
+
+static db_observation observation_of(const merging *m, const db_fit_passage *p) {
+    return (
+        db_observation){ .reflection = db_asu_number(&m->to->list, p->hkl),
+                         .intensity = (float)p->square,
+                         .sigma = (float)p->square_sigma,
+                         .partiality = (float)fmin(1, p->recorded),
+                         .light = (float)p->photons,
+                         .hkl = { (int16_t)p->hkl[0], (int16_t)p->hkl[1], (int16_t)p->hkl[2] } };
+}
+
+/* Makes observations of the passages, frame by frame; time: [observations], in their order. */
+static db_status observe_passages(merging *m, db_sweep_time *time) {
+    db_observations *const o = &m->to->observations;
+    const size_t shots = m->all->count;
+    size_t count = 0;
+    for (size_t n = 0; n < m->from->passage_count; n++)
+        count += (size_t)is_measured(&m->from->passages[n]);
+    DB_TRY(db_observations_make(m->all->context, shots, count, o));
+    for (size_t n = 0; n < m->from->passage_count; n++)
+        if (is_measured(&m->from->passages[n])) o->first[m->shot[n] + 1]++;
+    for (size_t s = 0; s < shots; s++) o->first[s + 1] += o->first[s];
+    for (size_t n = m->from->passage_count; n-- > 0;) { /* backwards, as ends become beginnings */
+        const db_fit_passage *const p = &m->from->passages[n];
+        if (!is_measured(p)) continue;
+        const size_t at = --o->first[m->shot[n] + 1];
+        o->list[at] = observation_of(m, p);
+        time[at] = m->time[n];
+    }
+    for (size_t s = 0; s < shots; s++) o->first[s] = o->first[s + 1];
+    o->first[shots] = count;
+    return DB_OK;
+}
+
+/* Brings observations to the scale of the first frame. */
+static void apply_scales(merging *m, const db_sweep_time *time) {
+    db_observations *const o = &m->to->observations;
+    for (size_t i = 0; i < o->first[o->shots]; i++) {
+        db_observation *const one = &o->list[i];
+        if (one->reflection == DB_NO_REFLECTION) continue;
+        const double d = (double)m->to->list.d[one->reflection],
+                     g = db_smooth_scale_at(&m->to->smooth, &time[i], 1 / (2 * d * d));
+        one->intensity = (float)((double)one->intensity / g);
+        one->sigma = (float)((double)one->sigma / g);
+        one->light = (float)((double)one->light * g);
+    }
+}
+
+static db_status merge_passages(merging *m) {
+    const db_shots *const all = m->all;
+    db_joint_intensities *const to = m->to;
+    const db_scaling_options options = { .held = 1, .most_iterations = 40 };
+    db_sweep_time *const time = calloc(m->from->passage_count + 1, sizeof *time);
+    m->time = calloc(m->from->passage_count + 1, sizeof *m->time);
+    m->shot = calloc(m->from->passage_count + 1, sizeof *m->shot);
+    db_status status = time && m->time && m->shot
+                           ? DB_OK
+                           : db_fail_memory(all->context, "the intensities of a series");
+    if (status == DB_OK) status = find_runs(m);
+    if (status == DB_OK) {
+        place_passages(m);
+        status = observe_passages(m, time);
+    }
+    if (status == DB_OK)
+        status =
+            db_smooth_scales_fit(all->context, &to->list, &to->observations, time, &to->smooth);
+    if (status == DB_OK) {
+        apply_scales(m, time);
+        status = db_scaling_make(all->context, all->count, &to->scaling);
+    }
+    if (status == DB_OK) status = db_merged_make(all->context, to->list.count, &to->merged);
+    if (status == DB_OK)
+        status =
+            db_scale_shots(all->context, &to->list, &options, (uint64_t)all->settings.joint.seed,
+                           &to->observations, &to->scaling, &to->merged);
+    free(time);
+    return status;
+}
+
+db_status db_series_merge(const db_shots *all, db_fit_shots_result *result) {
+    merging m = { .all = all, .from = result, .first = first_model(result) };
+    size_t measured = 0;
+    for (size_t n = 0; n < result->passage_count; n++)
+        measured += (size_t)is_measured(&result->passages[n]);
+    if (!measured || !m.first) return DB_OK;
+    m.to = result->merged = calloc(1, sizeof *result->merged);
+    if (!m.to) return db_fail_memory(all->context, "the intensities of a series");
+    m.to->wavelength = m.first->beam.wavelength;
+    db_status status = list_measured(&m);
+    if (status == DB_OK) status = merge_passages(&m);
+    free(m.time);
+    free(m.shot);
+    return status;
+}

@@ -1,0 +1,146 @@
+/* Scales of sweeps that decay, from reflections that were measured again. */
+#include "support/unit_test.h"
+#include "fit/made_up_shots.h"
+#include "fit/merge/smooth_scales.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static db_context *context;
+static db_asu_list list;
+static const double cell[6] = { 27, 31, 34, 90, 90, 90 };
+enum { SWEEPS = 2, FRAMES = 60, EACH = 300, MEASURED = SWEEPS * FRAMES * EACH };
+
+static int make(void **state) {
+    (void)state;
+    if (db_context_create(&context) != DB_OK) return -1;
+    return db_asu_list_make(context, cell, "", 2.6, 1, &list) == DB_OK ? 0 : -1;
+}
+
+static int drop(void **state) {
+    (void)state;
+    db_asu_list_clear(&list);
+    db_context_destroy(&context);
+    return 0;
+}
+
+/* Scale and B at a time: the second sweep begins elsewhere. */
+static double true_log_k(size_t sweep, double since, double decay) {
+    return decay * ((sweep ? -0.7 : 0) - 0.01 * since + 0.1 * sin(since / 10));
+}
+static double true_b(size_t sweep, double since, double decay) {
+    return decay * ((sweep ? 4 : 0) + 0.1 * since);
+}
+
+typedef struct decaying {
+    double *truth;
+    db_observations observations;
+    db_sweep_time *time;
+    db_smooth_scales scales;
+} decaying;
+
+/* Measures reflections of both sweeps with an error of 5 %; apart: no reflection is measured twice. */
+static void measure(double decay, int apart, decaying *d) {
+    uint64_t random = 5;
+    double begin[SWEEPS + 1];
+    d->truth = calloc(list.count, sizeof *d->truth);
+    d->time = calloc(MEASURED, sizeof *d->time);
+    assert_non_null(d->truth);
+    assert_non_null(d->time);
+    assert_int_equal(db_observations_make(context, SWEEPS * FRAMES, MEASURED, &d->observations),
+                     DB_OK);
+    for (size_t r = 0; r < list.count; r++) d->truth[r] = -100 * log(1 - made_up_uniform(&random));
+    for (size_t w = 0; w <= SWEEPS; w++) begin[w] = (double)(w * FRAMES);
+    for (size_t s = 0, n = 0; s < SWEEPS * FRAMES; s++) {
+        d->observations.first[s] = n;
+        for (int k = 0; k < EACH; k++, n++) {
+            const size_t sweep = s / FRAMES;
+            const double since = (double)(s % FRAMES) + made_up_uniform(&random);
+            const uint32_t r = (uint32_t)((double)list.count * made_up_uniform(&random));
+            const double fall = 1 / (2 * (double)list.d[r] * (double)list.d[r]),
+                         J = d->truth[r] * exp(true_log_k(sweep, since, decay) -
+                                               fall * true_b(sweep, since, decay)),
+                         sigma = 0.05 * J + 0.5;
+            d->time[n] = (db_sweep_time){ (uint32_t)sweep, (float)(since + begin[sweep]) };
+            d->observations.list[n] =
+                (db_observation){ .reflection =
+                                      apart ? (n < list.count ? (uint32_t)n : DB_NO_REFLECTION) : r,
+                                  .intensity = (float)(J + sigma * made_up_normal(&random)),
+                                  .sigma = (float)sigma,
+                                  .partiality = 1 };
+            if (n % 97 == 0) d->observations.list[n].intensity *= 5; /* something else */
+        }
+    }
+    d->observations.first[SWEEPS * FRAMES] = MEASURED;
+    assert_int_equal(db_smooth_scales_make(context, SWEEPS, begin, 10, &d->scales), DB_OK);
+    assert_int_equal(db_smooth_scales_fit(context, &list, &d->observations, d->time, &d->scales),
+                     DB_OK);
+}
+
+static void forget(decaying *d) {
+    free(d->truth);
+    free(d->time);
+    db_observations_clear(&d->observations);
+    db_smooth_scales_clear(&d->scales);
+}
+
+/* The largest error of log of the scale at a resolution, at any time, after a common factor. */
+static double worst_of(const decaying *d, double decay, double fall) {
+    double least = INFINITY, most = -INFINITY;
+    for (size_t w = 0; w < SWEEPS; w++)
+        for (double since = 0; since < FRAMES; since += 0.5) {
+            const db_sweep_time time = { (uint32_t)w, (float)(since + (double)(w * FRAMES)) };
+            const double off = log(db_smooth_scale_at(&d->scales, &time, fall)) -
+                               true_log_k(w, since, decay) + fall * true_b(w, since, decay);
+            least = fmin(least, off);
+            most = fmax(most, off);
+        }
+    return most - least;
+}
+
+static void scales_follow_the_decay(void **state) {
+    (void)state;
+    decaying d;
+    measure(1, 0, &d);
+    const double coarse = worst_of(&d, 1, 0.5 / 100), fine = worst_of(&d, 1, 0.5 / 9);
+    print_message("off by %.3f at 10 A, %.3f at 3 A; steps %.3f, %.2f A^2\n", coarse, fine,
+                  d.scales.step_k, d.scales.step_b);
+    assert_true(coarse < 0.05); /* of 1.4 */
+    assert_true(fine < 0.05);   /* of 2.0 */
+    assert_int_equal(d.scales.first[SWEEPS], 14);
+    forget(&d);
+}
+
+/* Steps are restrained as strongly as the data make likely: to nearly nothing here. */
+static void steady_crystals_keep_their_scale(void **state) {
+    (void)state;
+    decaying d;
+    measure(0, 0, &d);
+    print_message("steady: off by %.4f at 3 A; steps %.4f, %.3f A^2\n", worst_of(&d, 0, 0.5 / 9),
+                  d.scales.step_k, d.scales.step_b);
+    assert_true(worst_of(&d, 0, 0.5 / 9) < 0.01);
+    assert_true(d.scales.step_k < 0.004);
+    forget(&d);
+}
+
+static void nothing_common_leaves_scales_alone(void **state) {
+    (void)state;
+    decaying d;
+    measure(1, 1, &d);
+    assert_int_equal(d.scales.shared, 0);
+    for (size_t k = 0; k < d.scales.first[SWEEPS]; k++) {
+        assert_true(fabs(d.scales.log_k[k]) < 1e-9);
+        assert_true(fabs(d.scales.b[k]) < 1e-9);
+    }
+    forget(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scales_follow_the_decay),
+        cmocka_unit_test(steady_crystals_keep_their_scale),
+        cmocka_unit_test(nothing_common_leaves_scales_alone),
+    };
+    return cmocka_run_group_tests(tests, make, drop);
+}
