@@ -67,7 +67,7 @@ static void render_exact(const pixel_inputs *inputs, const db_region *r, long do
                 pixel_intensity(inputs, r->panel, r->fast_start + fast, r->slow_start + slow).v;
 }
 
-/* A region of a plan in closed form; 0 without memory. */
+/* Renders a region of a plan in closed form; 0: out of memory. */
 static int render_spots(const pixel_inputs *inputs, const db_plan *plan, size_t region,
                         long double *image) {
     const db_region *r = &plan->tiles.regions[region];
@@ -91,7 +91,7 @@ static int render_spots(const pixel_inputs *inputs, const db_plan *plan, size_t 
     return 1;
 }
 
-/* In closed form: which spots there are is found in double, as for any plan. */
+/* Closed form: the list of spots is found in double, by an ordinary plan. */
 static db_status render_closed(db_context *context, const pixel_inputs *inputs,
                                const db_region *regions, size_t region_count, long double *image) {
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
@@ -136,7 +136,8 @@ db_status db_exact_image(db_context *context, const db_experiment *experiment,
                          size_t region_count, long double *image) {
     exact_model m = { 0 };
     DB_TRY(db_experiment_check(context, experiment));
-    db_experiment e = *experiment; /* its lists are not changed */
+    db_experiment e =
+        *experiment; /* a copy whose lists belong to *experiment and stay as they are */
     db_spots_one_of_each(&e);
     db_status status = allocate_exact(context, &e, &m);
     if (status == DB_OK) {

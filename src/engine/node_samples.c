@@ -10,17 +10,17 @@
 #include "kernel/structure_factor.h"
 #include "kernel/one_sample.h"
 
-/* A pixel, and where its samples go. */
+/* A pixel, and the sums of the nodes near its samples. */
 typedef struct pixel_nodes {
     const db_experiment *experiment;
     const db_interface *model;
     const db_matrix *lattice;
     db_node_sums *sums;
-    size_t next, stride; /* the sample that counts next, and from there each stride-th */
+    size_t next, stride; /* samples next, next + stride, ... count */
     int failed;          /* 1: memory ran out */
 } pixel_nodes;
 
-/* Whether none of the next `count` samples counts; they are passed over then. */
+/* Skips the next `count` samples and returns 1 if none of them counts. */
 static int pass_nodes(pixel_nodes *t, size_t count) {
     if (t->next < count) return 0;
     t->next -= count;
@@ -35,8 +35,8 @@ void db_node_lattices(const db_trace *trace, db_matrix *lattice) {
         lattice[k] = m3_multiply(trace->model.lattice, trace->model.rotation[k]);
 }
 
-/* What all phi steps and domains scatter of a source along one q. From one to the next the lattice changes little,
- * so mostly the node is that of the one before. */
+/* Adds what all phi steps and domains scatter of one source at one q. The lattice changes little between neighbouring
+ * samples, so that most samples have the node of the previous sample. */
 static void add_crystal(pixel_nodes *t, size_t source, vec3 q, double factor) {
     const db_experiment *const e = t->experiment;
     const db_structure_factors *const f = &e->structure_factors;
@@ -66,7 +66,7 @@ static void add_crystal(pixel_nodes *t, size_t source, vec3 q, double factor) {
     t->next -= count;
 }
 
-/* All sources, for a point of a pixel. */
+/* Adds all sources at a point of a pixel. */
 static void add_sources(pixel_nodes *t, const site *at) {
     const db_experiment *const e = t->experiment;
     for (size_t n = 0; n < e->beam.source_count; n++) {
@@ -95,7 +95,7 @@ int db_node_samples(const db_trace *trace, const db_matrix *lattice, size_t pane
     const size_t each = crystal_samples(e) * e->beam.source_count,
                  all = each * (size_t)layers * (size_t)(sub * sub),
                  stride = most && most < all ? (all + most - 1) / most : 1;
-    /* in neighbouring pixels other samples */
+    /* neighbouring pixels begin with different samples */
     pixel_nodes t = {
         e, &trace->model, lattice, nodes, ((size_t)fast + 3 * (size_t)slow) % stride, stride, 0
     };

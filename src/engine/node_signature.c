@@ -1,4 +1,4 @@
-/* Nearest nodes of all samples of a pixel, as a hash. */
+/* Signature of a pixel: a hash of the nearest nodes of all its samples. */
 #include "engine/node_signature.h"
 
 #include "base/photon_energy.h"
@@ -25,9 +25,8 @@ struct db_node_signer {
     db_mosaic_direction *directions;
     db_interface interface;
     size_t samples;
-    int closed; /* samples do not count, but which spots a pixel has */
-    /* what each sample's part of the hash is made of; that of the start, where steps in N leave
-     * whole numbers and with them the same node for each sample */
+    int closed; /* 1: the hash is made of the spots that reach a pixel, not of samples */
+    /* 1: part of the hash. Chosen at the start: there N is a whole number, which steps in N leave */
     int nearest_node, cube_of_nodes, inside_spot;
 };
 
@@ -106,8 +105,8 @@ static uint64_t mix_sample(uint64_t hash, const db_node_signer *signer, const db
                                : hash;
 }
 
-/* Which side of the resolution limit, and which interval of the amorphous amplitudes: an own one in
- * the direct beam, where they have a tip. */
+/* Mixes in the side of the resolution limit, and the interval of the amorphous amplitudes. The direct beam
+ * counts as an interval of its own, since the amplitudes have a tip there. */
 static uint64_t mix_resolution(uint64_t hash, const db_experiment *e, vec3 q) {
     const double square = v3_square(q).v, stol = resolution(v3_square(q)).v;
     double interval = stol > 0 ? 0 : -1;
@@ -115,7 +114,7 @@ static uint64_t mix_resolution(uint64_t hash, const db_experiment *e, vec3 q) {
     return db_mix(db_mix(hash, within_resolution(square, e->dmin)), interval);
 }
 
-/* Between which points of each curve the energy is. */
+/* Mixes in the interval of each curve that contains the energy. */
 static uint64_t mix_curves(uint64_t hash, const db_experiment *e, double energy) {
     const db_site_kinds *const sites = e->structure_factors.sites;
     for (int k = 0; k < db_site_count(&e->structure_factors); k++) {

@@ -17,7 +17,7 @@ static int is_node(const db_node_sum *s, const int hkl[3], size_t panel) {
     return s->hkl[0] == hkl[0] && s->hkl[1] == hkl[1] && s->hkl[2] == hkl[2] && s->panel == panel;
 }
 
-/* Twice as many slots. 0 without memory. */
+/* Doubles the number of slots; 0: out of memory. */
 static int widen_sums(db_node_sums *n) {
     const size_t slots = n->slots ? 2 * n->slots : 256;
     size_t *const slot = calloc(slots, sizeof *slot);

@@ -15,12 +15,12 @@ typedef struct db_node_sum {
 typedef struct db_node_sums {
     db_node_sum *sum; /* owned; in the order in which nodes came */
     size_t count, capacity;
-    size_t *slot; /* owned; 1 + number in `sum`, 0: free; by a hash of hkl and panel */
+    size_t *slot; /* owned; hash table by hkl and panel: 1 + number in `sum`, or 0: free */
     size_t slots; /* a power of two, or 0 */
-    size_t last;  /* number of the one found last */
+    size_t last;  /* number of the sum that was found last */
 } db_node_sums;
 
-/* The sum of a node; a new one starts at 0. NULL without memory. */
+/* The sum of a node; a new sum starts at 0. NULL: out of memory. */
 db_node_sum *db_node_sums_find(db_node_sums *sums, const int hkl[3], size_t panel);
 
 void db_node_sums_clear(db_node_sums *sums);

@@ -1,5 +1,5 @@
-/* Derivatives by all structure factors. Each slot lists the sums of its tiles; lists are added in the order of the
- * slots, so that sums have the same bits for any number of threads. */
+/* Derivatives by all structure factors. A slot is a run of tiles with a list of its sums. Lists are added in the
+ * order of the slots, so that sums have the same bits for any number of threads. */
 #include "engine/plan_amplitudes.h"
 
 #include "engine/device_plan.h"
@@ -16,18 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Slots of one execution, at most, and lists that are kept at once. */
+/* Largest number of slots in one execution, and of lists kept at one time. */
 enum { MOST_SLOTS = 4096, LISTS = 256 };
 
 struct db_plan_amplitudes {
-    uint32_t *value; /* [table_count]: which value each entry of the box has; NULL: its own */
+    uint32_t *value; /* [table_count]: number of each entry's value; NULL: each has its own */
     size_t value_count;
     db_amplitude_sums list[LISTS];
-    /* of the table as the kernels read it, default_F last; 0 between calls, since an image touches few */
+    /* sums by the entries of the kernels' table, default_F last. They are 0 between calls: a call clears
+     * the few entries that it has touched */
     double *by_entry;
-    uint64_t *touched; /* entries that may not be 0, a bit each */
+    uint64_t *touched; /* one bit for each entry that may differ from 0 */
     size_t entries;
-    uint64_t *marks; /* others': see db_plan_amplitudes_mark */
+    uint64_t *marks; /* not owned; see db_plan_amplitudes_mark */
 };
 
 /* Bits of a set of numbers. */
@@ -53,7 +54,7 @@ void db_plan_amplitudes_destroy(db_plan_amplitudes *own) {
     free(own);
 }
 
-/* The next call has them anew, all 0. */
+/* Frees the sums; the next call allocates new ones, which are 0. */
 static void forget_entries(db_plan_amplitudes *own) {
     free(own->by_entry);
     free(own->touched);
@@ -109,7 +110,7 @@ static size_t value_of(const db_plan *plan, size_t entry) {
     return own->value[entry] == DB_NO_AMPLITUDE ? SIZE_MAX : own->value[entry];
 }
 
-/* The entry of the box at a place of the table with margin; that behind all others: default_F. */
+/* Entry of the box at a place of the table with margin; the entry after the last is default_F. */
 static size_t entry_with_margin(const db_plan *plan, size_t at) {
     const int *extent = plan->experiment.structure_factors.extent;
     size_t place[3], entry = 0;
@@ -168,8 +169,8 @@ static db_status add_lists(const db_plan *plan, size_t count) {
     return DB_OK;
 }
 
-/* Sums derivatives by the entries of the kernels' table: by their squares, or by the structure factors if they are
- * interpolated; without the overall scale. */
+/* Sums derivatives by the entries of the kernels' table, without the overall scale. Entries are squared structure
+ * factors, or structure factors if the plan interpolates. */
 static db_status sum_sampled(db_plan *plan, const void *cotangent) {
     db_kernel_job job = plan->job;
     job.image = NULL;
@@ -196,7 +197,7 @@ static size_t entry_of_node(const db_plan *plan, const int hkl[3]) {
                : plan->table.count;
 }
 
-/* Spots are proportional to the square of their structure factor; there are none of 0. */
+/* A spot is proportional to the square of its structure factor. Reflections with F = 0 have no spots. */
 static void sum_closed(const db_plan *plan, const double *by_spot) {
     const db_kernel_spots *spots = &plan->job.spots;
     const db_spot_entry *entry = plan->job.spots.entry;
@@ -296,7 +297,7 @@ static double direction_of(const db_plan *plan, size_t entry, const double *ampl
     return amplitudes ? amplitudes[value] : 0;
 }
 
-/* A table of derivatives of the squares along the direction; of an interpolated table the direction itself. */
+/* Table along the direction: the derivatives of the squares, or the direction itself if the plan interpolates. */
 static void *direction_table(const db_plan *plan, const double *amplitudes,
                              const double *default_F) {
     const size_t entries = kernel_entries(plan);
@@ -332,7 +333,7 @@ static db_kernel_spot *direction_spots(const db_plan *plan, const double *amplit
     return made;
 }
 
-/* Without room: an image. */
+/* Renders tiles into an image: kernels of kind DB_KERNEL_AMPLITUDES do so if they get no room. */
 static void render_direction(const db_execution *x, size_t slot, int thread) {
     (void)thread;
     x->kernel(x->job, x->plan->tiles.list + slot, 1, NULL, NULL);
@@ -379,8 +380,7 @@ static db_status render_variant(db_plan *plan, const db_kernel_job *job, db_kern
     return render_on_processor(plan, job, kind);
 }
 
-/* Renders with the derivatives of squared structure factors in place of the squares, and without everything but
- * the crystal. */
+/* Renders the crystal alone, with derivatives of squared structure factors in place of the squares. */
 db_status db_plan_amplitudes_jvp(db_plan *plan, const double *amplitudes, const double *default_F,
                                  void *tangent) {
     db_kernel_job job = plan->job;

@@ -1,6 +1,6 @@
 /* Derivatives by all structure factors of a plan: sums over pixels with a cotangent, and the image along
- * a direction. Structure factors are the entries of the box, then one for default_F; or, once several
- * entries share one, the values that they share (dualbragg/products.h). */
+ * a direction. The structure factors are the entries of the box and default_F. If several entries share
+ * a value, the shared values take the place of the entries (dualbragg/products.h). */
 #ifndef DB_ENGINE_PLAN_AMPLITUDES_H
 #define DB_ENGINE_PLAN_AMPLITUDES_H
 
@@ -10,7 +10,7 @@
 typedef struct db_plan_amplitudes db_plan_amplitudes;
 void db_plan_amplitudes_destroy(db_plan_amplitudes *own);
 
-/* Number of values that the plan has; default_F is not among them. */
+/* Number of the plan's values; default_F does not count. */
 size_t db_plan_amplitude_values(const db_plan *plan);
 
 /* Makes a plan's entries share values as in another plan of the same experiment. */
@@ -21,17 +21,17 @@ db_status db_plan_amplitudes_share_as(const db_plan *other, db_plan *plan);
 db_status db_plan_amplitudes_vjp(db_plan *plan, const void *cotangent, const double *by_spot,
                                  double *amplitudes, double *default_F);
 
-/* From now on a call gets an array of amplitudes that is 0, adds to few of them, and sets the bits of these in
- * marks. NULL: a call fills the whole array. */
+/* marks not NULL: from now on each call of db_plan_amplitudes_vjp receives amplitudes that are 0, adds to few
+ * of them, and sets their bits in marks. marks NULL: a call fills the whole array. */
 db_status db_plan_amplitudes_mark(db_plan *plan, uint64_t *marks);
 
-/* Words of 64 bits that a set of numbers below count has. */
+/* Number of 64-bit words in a set of numbers below count. */
 size_t db_amplitude_mark_words(size_t count);
 
-/* The least number of a word that is not 0, taken out of the set. */
+/* Takes the least number of a word out of the set and returns it; the word is not 0. */
 size_t db_amplitude_take_mark(uint64_t *marks, size_t word);
 
-/* The image along a direction: of the values, and default_F; NULL: 0. */
+/* The image along a direction in the space of the values and default_F. NULL means 0. */
 db_status db_plan_amplitudes_jvp(db_plan *plan, const double *amplitudes, const double *default_F,
                                  void *tangent);
 

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements from first to end, without that. */
+/* Elements from first to the one before end. */
 typedef struct {
     size_t first, end;
 } element_run;
 
 struct db_plan_background {
-    element_run *run; /* of all regions' elements, ascending, no element in two */
+    element_run *run; /* elements of all regions: ascending runs that do not overlap */
     size_t run_count;
     void *pixels; /* of the plan's pixel type; NULL: none */
 };
@@ -128,7 +128,7 @@ db_status db_plan_check_background(const db_plan *plan, const char *what, const 
     return DB_OK;
 }
 
-/* A copy of pixels that the host can read, unless they are not finite. */
+/* Keeps a copy of the background that the host can read; DB_ERROR_INPUT if a pixel is not finite. */
 static db_status keep_background(db_plan *plan, const void *background) {
     db_plan_background *own = plan->background;
     DB_TRY(db_plan_check_background(plan, "background", background));

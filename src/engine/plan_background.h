@@ -1,4 +1,4 @@
-/* An image that is added to the model's, and the elements of images that a plan renders. */
+/* Background of a plan: an image that is added to the model's. Also lists the elements (pixels) that a plan renders. */
 #ifndef DB_ENGINE_PLAN_BACKGROUND_H
 #define DB_ENGINE_PLAN_BACKGROUND_H
 
@@ -11,18 +11,18 @@ void db_plan_background_destroy(db_plan_background *own);
 /* The background in the plan's pixel type; NULL: none. */
 const void *db_plan_background_pixels(const db_plan *plan);
 
-/* Adds it, if there is one, to an image that has been rendered; NULL is ignored. */
+/* Adds the background, if there is one, to a rendered image; image may be NULL. */
 db_status db_plan_add_background(db_plan *plan, void *image);
 
-/* Lists the elements, for the functions below. */
+/* Lists the elements of the plan's regions, for the functions below. */
 db_status db_plan_list_elements(db_plan *plan);
 
-/* DB_ERROR_INPUT, with `what` first in the message, for pixels that are not finite; the elements have
- * been listed. */
+/* DB_ERROR_INPUT if a pixel is not finite; the message begins with `what`. Call db_plan_list_elements
+ * first. */
 db_status db_plan_check_background(const db_plan *plan, const char *what, const void *pixels);
 
-/* to[i] += from[i], or = where `copy`, of images of the plan's pixel type: for all elements of the plan's
- * regions, for each once. Either may be in the memory of the plan's device. */
+/* Adds (copy 0) or copies (copy 1) an image to another one, both of the plan's pixel type, for the elements
+ * of the plan's regions, each once. Either image may be in the memory of the plan's device. */
 db_status db_plan_add_image(db_plan *plan, int copy, const void *from, void *to);
 
 #endif

@@ -1,5 +1,5 @@
-/* Many experiments in one call: each thread has a plan and renders whole shots; one plan for all threads together
- * renders the remaining shots, and all shots on a device. */
+/* Batches: many experiments in one call. Each thread has a plan and renders whole shots. One more plan, of all threads
+ * together, renders the remaining shots, and all shots on a device. */
 #include "engine/device_plan.h"
 #include "engine/plan_amplitudes.h"
 #include "engine/plan_shown.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 typedef struct {
-    db_context context; /* of one thread; for messages */
+    db_context context; /* of one thread, for its messages */
     db_plan *plan;
 } worker;
 
@@ -24,16 +24,16 @@ struct db_plan_batch {
     db_plan *plan; /* of all threads */
     worker *workers;
     int worker_count;
-    /* gradients by structure factors of the shots of one round, 0 between rounds, since a shot touches
-     * few, and which they are */
+    /* gradients by structure factors of the shots of one round, and marks of the entries that a shot has
+     * touched; both are 0 between rounds */
     double *room;
     uint64_t *marks;
     size_t room_shots, room_values;
 };
 
-/* A shot's gradient by structure factors; values NULL: no sum wanted. */
+/* Gradient of a shot by structure factors; values NULL: sums are not wanted. */
 typedef struct shot_room {
-    double *values; /* default_F behind them */
+    double *values; /* default_F follows the last */
     uint64_t *marks;
 } shot_room;
 
@@ -46,7 +46,7 @@ typedef struct batch_call {
     void *const *images;
     void *const *tangents;
     const void *const *cotangents;
-    const void *const *data; /* of the type */
+    const void *const *data; /* numbers of `type` */
     const void *const *weights;
     db_pixel_type type;
     const db_plan_vector *vectors;
@@ -54,9 +54,9 @@ typedef struct batch_call {
     double *chi2, *gradients, *curvatures;
 } batch_call;
 
-/* Shared by the threads of one call. */
+/* State that the threads of one call share. */
 typedef struct {
-    size_t done, failed; /* the first shot that failed; count: none */
+    size_t done, failed; /* failed: first shot that failed; count: none */
     db_status status;
     int cancelled;
     char message[DB_MESSAGE_SIZE];
@@ -92,7 +92,7 @@ static db_status create_worker(const db_plan_batch *b, worker *w) {
     return status;
 }
 
-/* Makes at least `count` workers. Contexts never move: plans point to them. */
+/* Makes at least `count` workers. Contexts never move, because plans point to them. */
 static db_status need_workers(db_plan_batch *b, int count) {
     if (count <= b->worker_count && b->workers[0].context.isa == b->context->isa) return DB_OK;
     destroy_workers(b);
@@ -108,7 +108,7 @@ static db_status need_workers(db_plan_batch *b, int count) {
 
 static db_status run_shot(db_plan *plan, const batch_call *call, size_t shot,
                           const shot_room *room) {
-    db_experiment given = *call->shots[shot]; /* its lists are not changed */
+    db_experiment given = *call->shots[shot]; /* a copy; lists of the shot stay as they are */
     given.structure_factors = plan->experiment.structure_factors;
     DB_TRY(db_plan_update(plan, &given));
     return call->work(plan, call, shot, room);
@@ -140,7 +140,7 @@ static void run_one(const db_plan_batch *b, const batch_call *call, db_plan *pla
     }
 }
 
-/* The memory of the shot at this place of a round. */
+/* Memory of the shot at a place of a round. */
 static shot_room room_of(const db_plan_batch *b, const batch_call *call, size_t place) {
     const size_t values = b->room_values;
     if (!call->sums) return (shot_room){ NULL, NULL };
@@ -164,7 +164,7 @@ static void add_sums(const db_plan_batch *b, const batch_call *call, size_t shot
     }
 }
 
-/* Shots [first, end), one for each thread at a time. */
+/* Runs shots [first, end); each thread takes one at a time. */
 static void run_round(db_plan_batch *b, const batch_call *call, size_t first, size_t end,
                       int threads, batch_state *state) {
     const long begin = (long)first, stop = (long)end;
@@ -179,7 +179,7 @@ static void run_round(db_plan_batch *b, const batch_call *call, size_t first, si
     }
 }
 
-/* Runs a shot with all threads, without its own progress: the progress is that of all shots. */
+/* Runs a shot with all threads. It does not report its own progress, since progress counts shots. */
 static void run_together(const db_plan_batch *b, const batch_call *call, size_t shot,
                          batch_state *state) {
     const db_progress_function progress = b->context->progress;
@@ -197,7 +197,7 @@ static void run_together(const db_plan_batch *b, const batch_call *call, size_t 
         state->cancelled = 1;
 }
 
-/* The next call has it anew, all 0. */
+/* Frees the memory of sums; the next call allocates new memory, which is 0. */
 static void forget_room(db_plan_batch *b) {
     free(b->room);
     free(b->marks);
@@ -229,7 +229,7 @@ static void clear_sums(const db_plan_batch *b, const batch_call *call) {
     if (call->sums->default_F) *call->sums->default_F = 0;
 }
 
-/* Checks memory for the workers, which know of no device. */
+/* Checks the caller's memory on behalf of the workers, whose plans have no device. */
 static db_status check_memory(const db_plan_batch *b, const batch_call *call) {
     const void *const *const lists[] = { (const void *const *)call->images,
                                          (const void *const *)call->tangents, call->cotangents,
@@ -308,13 +308,13 @@ db_status db_plan_batch_forward(db_plan_batch *b, const db_experiment *const *sh
     return run_batch(b, &call);
 }
 
-/* Copies the shot's own gradient, which is wanted, too, and marks all of it. */
+/* Copies the shot's own gradient into the sums' memory and marks all entries. */
 static void mark_all(const shot_room *room, const double *amplitudes, size_t values) {
     memcpy(room->values, amplitudes, values * sizeof *room->values);
     for (size_t i = 0; i < values; i++) room->marks[i / 64] |= (uint64_t)1 << i % 64;
 }
 
-/* If the shot's own gradients by structure factors are wanted, they are added to the sums. */
+/* Gradients of a shot. If the caller wants this shot's gradient by structure factors, a copy of it is summed. */
 static db_status vjp_of_shot(db_plan *plan, const batch_call *call, size_t shot,
                              const shot_room *room) {
     static const db_plan_vector nothing = DB_PLAN_VECTOR_INIT;

@@ -16,10 +16,11 @@
 #include <string.h>
 
 enum {
-    LARGER_THAN_CACHES = 1 << 26 /* bytes of results that no cache will hold until they are read */
+    LARGER_THAN_CACHES =
+        1 << 26 /* bytes; results of this size leave the caches before anybody reads them */
 };
 
-/* From the experiment's values to the job's. Allocates nothing. */
+/* Fills the job from the experiment's values. Allocates nothing. */
 static void fill_values(db_plan *plan) {
     db_enter_stage(plan->context, "model");
     db_plan_values_fill(&plan->experiment, &plan->parameters, &plan->table, &plan->values,
@@ -146,7 +147,8 @@ static db_status check_same_shape(const db_plan *plan, const db_experiment *e) {
         "one of a crystal that turns, must be those the plan was created with");
 }
 
-/* Returns whether what the table holds has changed; its bound of all amplitudes depends on the curves, too. */
+/* Copies kinds of sites. Returns 1 if the table has to be filled again: its bound of the amplitudes depends on the
+ * curves, too. */
 static int take_sites(db_plan *plan, const db_site_kinds *from) {
     db_site_kinds *const own = plan->experiment.structure_factors.sites;
     if (!own || from == own) return 0;
@@ -195,7 +197,8 @@ static void take_values(db_plan *plan, const db_experiment *e) {
 }
 
 db_status db_plan_update(db_plan *plan, const db_experiment *experiment) {
-    db_experiment given = *experiment; /* its lists are not changed */
+    db_experiment given =
+        *experiment; /* a copy whose lists belong to *experiment and stay as they are */
     db_spots_one_of_each(&given);
     DB_TRY(check_same_shape(plan, &given));
     DB_TRY(db_experiment_check(plan->context, &given));

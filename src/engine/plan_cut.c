@@ -1,4 +1,4 @@
-/* The samples that a plan's kernels leave out (kernel/spot_cut.h), from the tolerance. */
+/* Chooses from the tolerance which samples a plan's kernels leave out (kernel/spot_cut.h). */
 #include "engine/plan_cut.h"
 
 #include "base/vector.h"
@@ -14,15 +14,14 @@
 /* Part of a spot's peak that is always left out for compact spots: far below rounding. */
 static const double ALWAYS = 1e-24;
 
-/* The largest part of a spot's peak that may be left out: the bounds of spot_cut.h hold for smaller parts. */
+/* Largest part of a spot's peak that may be left out: the bounds of spot_cut.h hold below it. */
 static const double MOST = 1e-2;
 
-/* The kernels compare in single precision. */
+/* Relative margin of the cut, since kernels compare in single precision. */
 static const double ROUNDING = 1e-3;
 
-/* The largest share of groups (of lanes, per sample) with a sample that counts: above it, testing costs more than
- * it saves. [double, mixed], for plans of images and of derivatives, whose samples cost more. Measured
- * (bench/NOTES.md). */
+/* Largest share of groups (of lanes, per sample) with a sample that counts: above it, testing costs more than it
+ * saves. [double, mixed], for images, and for derivatives, whose samples cost more. Measured (bench/NOTES.md). */
 static const double MOST_GROUPS[] = { 0.55, 0.3 }, MOST_GROUPS_DERIVATIVES[] = { 0.8, 0.7 };
 
 enum { PROBES = 64 };
@@ -35,7 +34,8 @@ double db_perfect_peak(const db_kernel_job *job, double solid_angle, double inte
            job->oversample * cells * cells * intensity;
 }
 
-/* 1.25: the largest sum of the absolute weights of the cubic through four nodes, along each axis. */
+/* Largest squared amplitude of a pixel. Interpolated amplitudes may exceed the listed ones: 1.25 is the largest sum of
+ * the absolute weights of the cubic through four nodes along an axis. */
 static double largest_factor(const db_plan *plan) {
     const double cubic = 1.25 * 1.25 * 1.25;
     return plan->table.largest_intensity * (plan->job.interpolate ? cubic * cubic : 1);
@@ -53,7 +53,7 @@ static double largest_debye_waller(const db_kernel_job *job) {
     return exp(2 * fmax(0, -job->b_factor) * kappa * kappa);
 }
 
-/* Solid angle (sr) of a pixel at its largest: at the plane's point nearest to the sample. */
+/* Largest solid angle (sr) of a pixel: at the point of the panel's plane nearest to the sample. */
 static double largest_solid_angle(const db_plan *plan) {
     double largest = 0;
     for (size_t i = 0; i < plan->experiment.detector.panel_count; i++) {
@@ -66,8 +66,8 @@ static double largest_solid_angle(const db_plan *plan) {
         const double nearest =
             plan->job.curved ? fabs(p->radius) : fabs(db_dot(o, normal)) / db_length(normal);
         const double square = nearest * nearest;
-        /* deeper layers are further away, and z grows with them: z/R^3 does not exceed 1/R^2 there
-         * by more than it does here */
+        /* deeper layers are farther away, and z grows with depth: z/R^3 exceeds 1/R^2 there by no more
+         * than at the front */
         const double angle = plan->job.point_pixel ? 1 / square
                                                    : p->pixel_size[0] * p->pixel_size[1] *
                                                          fabs(p->z) / (square * nearest);
@@ -82,7 +82,7 @@ double db_plan_pixel_factor(const db_plan *plan) {
            largest_debye_waller(&plan->job);
 }
 
-/* The depth of absorption varies at most as if it were even. */
+/* The depth of absorption varies at most as much as a uniform distribution over the sensor. */
 double db_plan_place_variance(const db_plan *plan) {
     const double thickness = 1e-6 * plan->experiment.detector.sensor_thickness;
     double largest = 0;
@@ -95,7 +95,7 @@ double db_plan_place_variance(const db_plan *plan) {
     return largest;
 }
 
-/* The fraction of its peak that each sample of each pixel may be short by. */
+/* Part of a spot's peak that may be missing in each sample of each pixel. */
 static double part_left_out(const db_plan *plan) {
     const double least = plan->job.shape == DB_SHAPE_GAUSS ? ALWAYS : 0;
     if (!(plan->tolerance > 0)) return least;
@@ -103,10 +103,10 @@ static double part_left_out(const db_plan *plan) {
         db_perfect_peak(&plan->job, largest_solid_angle(plan), largest_factor(plan)) *
         largest_polarization(&plan->experiment.beam) * largest_debye_waller(&plan->job);
     const double part = (1 - ROUNDING) * plan->tolerance / peak;
-    return part > least ? fmin(part, MOST) : least; /* no bound on the peak: nothing */
+    return part > least ? fmin(part, MOST) : least; /* without a bound of the peak: least */
 }
 
-/* 1 if a sample counts at a pixel of a panel, taken as flat. */
+/* 1 if a sample counts at a pixel of a panel; curved panels are taken as flat. */
 static int counts_at(const db_plan *plan, size_t panel, size_t sample, double fast, double slow) {
     const db_kernel_job *job = &plan->job;
     const db_kernel_panel *p = &job->panel[panel];
@@ -128,8 +128,8 @@ static int counts_at(const db_plan *plan, size_t panel, size_t sample, double fa
                                          : near_node(offset, job->cells, job->fudge, job->cut);
 }
 
-/* The share of groups of neighbouring pixels and a sample in which the sample counts, from a few of them all over
- * the detector. It does not depend on the plan's regions, so that a pixel has the same bits in all of them. */
+/* Share of groups (neighbouring pixels and one sample) in which the sample counts, estimated from a few groups all
+ * over the detector. It does not depend on the plan's regions, so that a pixel has the same bits in all regions. */
 static double groups_that_count(const db_plan *plan) {
     const db_detector *d = &plan->experiment.detector;
     const int lanes = plan->precision == DB_PRECISION_MIXED ? 16 : 8;
@@ -151,7 +151,7 @@ static double groups_that_count(const db_plan *plan) {
 
 static int pays(const db_plan *plan) {
     const double *n = plan->job.cells;
-    /* the bound of the square shape is one for whole cells */
+    /* the bound of the square shape holds for one cell or more */
     if (plan->job.shape == DB_SHAPE_SQUARE && !(n[0] >= 1 && n[1] >= 1 && n[2] >= 1)) return 0;
     const double *most = plan->parameters.count ? MOST_GROUPS_DERIVATIVES : MOST_GROUPS;
     return groups_that_count(plan) < most[plan->precision];
@@ -160,7 +160,8 @@ static int pays(const db_plan *plan) {
 void db_plan_fill_cut(db_plan *plan) {
     db_kernel_job *job = &plan->job;
     const double part = part_left_out(plan);
-    const int flat = job->shape == DB_SHAPE_TOPHAT; /* nothing is left out, and always cut off */
+    const int flat =
+        job->shape == DB_SHAPE_TOPHAT; /* always cut: flat spots are 0 beyond their edge */
     job->cuts = flat;
     if (!flat && !(part > 0)) return;
     job->cut = spot_cut(job->shape, part);

@@ -1,5 +1,5 @@
-/* Normal equations, and the row of them that a cotangent wants. A slot's sums are made in the order
- * of its tiles, and slots are added pairwise. */
+/* Normal equations, and products with a cotangent, which are one row of them. A slot sums its tiles in
+ * their order, and slots are added pairwise. */
 #include "engine/plan_normal.h"
 
 #include "engine/device_plan.h"
@@ -15,13 +15,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* of sums: hundreds of slots for any basis, to divide among threads; of shoeboxes that have spots in
- * closed form some share a slot, since each is little work */
+/* MOST_SUM_BYTES of sums allow hundreds of slots for any basis, to divide among threads. BOXES shoeboxes
+ * with spots in closed form share a slot, since each is little work. */
 enum { MOST_SUM_BYTES = 1 << 21, BOXES = 4 };
 
 struct db_normal {
     db_normal_basis basis;
-    size_t slot_count, size; /* of the sums of one slot */
+    size_t slot_count, size; /* size: number of sums of one slot */
     double *sums;            /* [slot_count][size] */
 };
 
@@ -58,7 +58,7 @@ static db_status prepare_normal(db_plan *plan) {
     return DB_OK;
 }
 
-/* Into the first slot; each slot has `size` sums. */
+/* Adds all slots into the first; each slot has `size` sums. */
 static void add_slots(const db_normal *normal, size_t size) {
     for (size_t step = 1; step < normal->slot_count; step *= 2)
         for (size_t s = 0; s + step < normal->slot_count; s += 2 * step) {
@@ -110,7 +110,7 @@ static double value_at(db_pixel_type type, const void *pixels, size_t at) {
     return type == DB_FLOAT64 ? ((const double *)pixels)[at] : (double)((const float *)pixels)[at];
 }
 
-/* Bad input shows in sums that are not finite, so it need not be checked before. */
+/* Names the input that made sums not finite. So input need not be checked before the sums. */
 static db_status explain_sums(const db_plan *plan, db_pixel_type type, const void *data,
                               const void *weight) {
     for (size_t i = 0; i < plan->tiles.region_count; i++) {
@@ -128,7 +128,7 @@ static db_status explain_sums(const db_plan *plan, db_pixel_type type, const voi
                    plan->precision == DB_PRECISION_MIXED ? "; try double precision" : "");
 }
 
-/* Into the first slot, on the processor; size: of the sums of one slot. */
+/* Sums into the first slot, on the processor. size: number of sums of one slot. */
 static db_status sum_on_processor(db_plan *plan, const db_kernel_job *job, size_t size) {
     const db_normal *normal = plan->normal;
     db_kernel_job own = *job;
@@ -150,7 +150,7 @@ static db_status sum_on_processor(db_plan *plan, const db_kernel_job *job, size_
     return DB_OK;
 }
 
-/* Into the first slot, on the plan's device. */
+/* Sums into the first slot, on the plan's device. */
 static db_status sum_products(db_plan *plan, const db_kernel_job *job) {
     if (db_plan_on_device(plan)) {
         int done;
@@ -161,7 +161,7 @@ static db_status sum_products(db_plan *plan, const db_kernel_job *job) {
     return sum_on_processor(plan, job, plan->normal->size);
 }
 
-/* As explain_sums, for pixels that may be in a device's memory. */
+/* explain_sums for pixels that may be in a device's memory. */
 static db_status explain_on_host(db_plan *plan, db_pixel_type type, const void *data,
                                  const void *weight) {
     void *data_copy = NULL;
@@ -234,7 +234,7 @@ db_status db_plan_normal(db_plan *plan, db_pixel_type type, const void *data, co
 
 /* Products with a cotangent */
 
-/* 1 if all are finite; loops that compilers vectorize. */
+/* 1 if all pixels of a run are finite. Compilers vectorize these loops. */
 static int row_is_finite(db_pixel_type type, const void *pixels, size_t first, int count) {
     int bad = 0;
     if (type == DB_FLOAT64) {
@@ -258,7 +258,7 @@ static db_status explain_cotangent(const db_plan *plan, const db_region *r, int 
                    value_at(plan->job.pixel_type, cotangent, first + (size_t)fast));
 }
 
-/* Before the sums: a pixel that nothing shines on would not be noticed in them. */
+/* Checked before the sums: a pixel of the cotangent where the image is dark leaves no trace in them. */
 db_status db_plan_check_cotangent(const db_plan *plan, const void *cotangent) {
     if (!cotangent)
         return db_fail(plan->context, DB_ERROR_USAGE,
@@ -299,7 +299,7 @@ static db_status check_cotangent_there(db_plan *plan, const void *cotangent) {
     return status;
 }
 
-/* A device sums all products of the normal equations, for a residual that is -cotangent. */
+/* On a device all products of the normal equations are summed, with -cotangent as the residual. */
 static db_status vjp_on_device(db_plan *plan, const void *cotangent, void *image, double *gradient,
                                int *done) {
     const db_normal *normal = plan->normal;
@@ -321,7 +321,7 @@ static db_status vjp_on_device(db_plan *plan, const void *cotangent, void *image
     return image ? db_plan_forward(plan, image) : DB_OK;
 }
 
-/* Room for the products with each spot of each tile, cleared. */
+/* Allocates the products with each spot of each tile, all 0. */
 static db_status spot_products_create(const db_plan *plan, double **products) {
     *products = calloc(plan->job.spots.first[plan->tiles.region_count] + 1, sizeof **products);
     return *products ? DB_OK : db_fail_memory(plan->context, "the gradient by structure factors");

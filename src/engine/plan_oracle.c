@@ -1,4 +1,4 @@
-/* The oracle of a plan, with its input as it is or shaken. */
+/* The oracle of a plan, with its own input or with changed input. */
 #include "engine/plan_oracle.h"
 
 #include "base/threads.h"
@@ -41,11 +41,11 @@ static db_status render_tiles(const db_plan *plan, const db_oracle *oracle, doub
     return failed ? db_fail_memory(plan->context, "the oracle") : DB_OK;
 }
 
-/* Changes the interface values; called once for every DB_SLOPES_AT_ONCE parameters. */
+/* Function that changes interface values; called once for each set of DB_SLOPES_AT_ONCE parameters. */
 typedef void (*interface_shake)(void *user, const db_experiment *experiment,
                                 db_dual_interface *interface);
 
-/* db_plan_oracle after `shake` (may be NULL). */
+/* db_plan_oracle with input changed by `shake` (NULL: not changed). */
 static db_status oracle_of_shaken(db_plan *plan, interface_shake shake, void *user, double *image,
                                   double *const *derivatives) {
     db_status status = DB_OK;
@@ -86,7 +86,7 @@ static double sign(shaker *s) {
     return s->state >> 63 ? 1 : -1;
 }
 
-/* index: 1 if the number has a part in Miller indices. */
+/* Changes numbers and slopes. index: 1 if Miller indices are computed from the numbers. */
 static void shake(shaker *s, int index, db_dual *number, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const double change = DB_PROBE_CHANGE * sign(s);
@@ -124,7 +124,7 @@ static void shake_source(shaker *s, db_dual_source_interface *source) {
     shake(s, 0, &source->weight, 1);
 }
 
-/* All of it says where spots are and how wide. */
+/* Changes the values of spots in closed form, all of which determine places and widths of spots. */
 static void shake_spread(shaker *s, db_dual_spread_interface *z) {
     shake_matrix(s, &z->reciprocal);
     shake_matrix(s, &z->turn);

@@ -26,7 +26,7 @@ static const char *what_is_missing(db_parameter parameter, unsigned moves) {
                                            "factor for all photon energies";
 }
 
-/* Adds one. */
+/* Adds a parameter to the list. */
 static db_status take_parameter(db_context *context, db_parameter p,
                                 db_plan_parameters *parameters) {
     const db_parameter_info *info = db_parameter_describe(p);
@@ -112,7 +112,7 @@ db_parameter_slots db_parameters_at_once(const db_plan_parameters *parameters, s
     return slots;
 }
 
-/* In closed form the first kind is of parameters that move spots, and there is no second one. */
+/* In closed form the first kind has all parameters that move spots, and the second kind is empty. */
 db_wanted_kind db_parameter_wanted_kind(const db_plan_parameters *parameters, size_t k) {
     const unsigned elsewhere =
         DB_MOVES_SCALE | DB_MOVES_BACKGROUND | DB_MOVES_DEBYE_WALLER | DB_MOVES_HALO;

@@ -11,11 +11,11 @@ typedef struct db_plan_room {
     int threads;
 } db_plan_room;
 
-/* Makes room of `bytes` bytes for each thread, and keeps it. */
+/* Allocates at least `bytes` bytes for each thread; later calls reuse them. */
 db_status db_plan_room_need(db_context *context, size_t bytes, int threads, db_plan_room *room);
 void db_plan_room_clear(db_plan_room *room);
 
-/* A thread's; NULL where none is needed. */
+/* Memory of a thread; NULL if kernels need none. */
 static inline void *db_plan_room_of(const db_plan_room *room, int thread) {
     return room->bytes ? room->bytes + (size_t)thread * room->size : NULL;
 }

@@ -1,5 +1,5 @@
-/* Plans whose regions show one reflection each: a tile's list of spots in closed form contains no other; samples
- * near other nodes are left out. */
+/* Plans whose regions show one reflection each. In closed form a tile's list contains no other spot; sampled spots
+ * leave out samples near other nodes. */
 #include "engine/plan_shown.h"
 
 db_status db_plan_need_all_reflections(const db_plan *plan, const char *what) {
@@ -9,7 +9,7 @@ db_status db_plan_need_all_reflections(const db_plan *plan, const char *what) {
                    what);
 }
 
-/* The entry of a reflection in the plan's list; outside the list the entry after its end, which is default_F. */
+/* Entry of a reflection in the plan's list. A reflection outside the list has the entry after the last, default_F. */
 static size_t entry_of(const db_plan *plan, const int hkl[3]) {
     const db_structure_factors *f = &plan->experiment.structure_factors;
     size_t entry = 0;
@@ -28,7 +28,7 @@ void db_plan_show_reflection(const db_plan *plan, const db_kernel_job *job, size
     own->intensity_double[0] =
         plan->table.intensity_double ? plan->table.intensity_double[entry] : 0;
     own->intensity_float[0] = plan->table.intensity_float ? plan->table.intensity_float[entry] : 0;
-    own->intensity_double[1] = 0; /* of all others */
+    own->intensity_double[1] = 0; /* all other reflections */
     own->intensity_float[1] = 0;
     own->job.intensity_double = own->intensity_double;
     own->job.intensity_float = own->intensity_float;

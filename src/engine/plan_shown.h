@@ -5,10 +5,10 @@
 #include "engine/plan_state.h"
 #include "model/site_kinds.h"
 
-/* DB_ERROR_UNSUPPORTED for plans with one reflection per region; what: the call, for the message. */
+/* DB_ERROR_UNSUPPORTED if each region of the plan shows one reflection. what: name of the call, for the message. */
 db_status db_plan_need_all_reflections(const db_plan *plan, const char *what);
 
-/* A tile's own job: a table with its region's reflection alone. */
+/* The job of one tile: its table has only the reflection of its region. */
 typedef struct db_shown_job {
     db_kernel_job job;
     double intensity_double[2];

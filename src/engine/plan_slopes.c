@@ -1,4 +1,4 @@
-/* From wide duals of the interface to what gradient kernels read. */
+/* Turns wide duals of the interface into the input of gradient kernels. */
 #include "engine/plan_slopes.h"
 
 #include "base/context_internal.h"
@@ -11,7 +11,7 @@ static int is_closed(const db_plan_parameters *p) {
     return p->experiment->spread.spots == DB_SPOTS_CLOSED;
 }
 
-/* Of structure factors; spots in closed form have slopes by their own. */
+/* Do structure factors among the parameters need columns? Spots in closed form have slopes by them instead. */
 static int has_amplitude_columns(const db_plan_parameters *p) {
     return !is_closed(p) || db_has_halo(&p->experiment->crystal);
 }
@@ -45,7 +45,7 @@ db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p
             DB_MAX_ROTATION_SLOPES, DB_MAX_SOURCE_SLOPES);
     for (size_t k = 0; k < p->count; k++) {
         const unsigned groups = db_parameter_moves(e, p->list[k]);
-        if (groups & (groups - 1)) /* its columns would not be neighbours */
+        if (groups & (groups - 1)) /* columns of two groups are not neighbours */
             return db_fail(context, DB_ERROR_UNSUPPORTED,
                            "parameter %s moves more than one group of values",
                            db_parameter_describe(p->list[k])->name);
@@ -79,7 +79,7 @@ db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p
     return is_closed(p) ? db_spot_passes_create(context, p, &slopes->passes) : DB_OK;
 }
 
-/* Number of parameter k's slope in the duals that hold it. */
+/* Index of parameter k's slope in the duals of its pass. */
 static int slope_number(size_t k) { return (int)(k % DB_SLOPES_AT_ONCE); }
 
 static void vector_slope(db_dual_vector v, int p, double out[3]) {
@@ -100,7 +100,7 @@ static void matrix_value(const db_dual_matrix *m, double out[9]) {
     }
 }
 
-/* d(lattice . rotation)/dparameter of every sample, and of the halo's numbers. */
+/* Slopes of lattice . rotation of every sample, and of the halo's numbers, by a parameter. */
 static void fill_rotation_slopes(size_t sample_count, int p, size_t number, int halo,
                                  db_plan_slopes *slopes) {
     double lattice[9], lattice_slope[9], rotation[9], slope[9];
@@ -144,12 +144,12 @@ static void fill_source_slopes(const db_experiment *e, int p, size_t number,
     }
 }
 
-/* Columns of a parameter that have one of their own each. */
+/* Numbers of the columns of parameters that have a column of their own. */
 typedef struct own_columns {
     int rotation, source, amplitude;
 } own_columns;
 
-/* On a panel that is placed so. */
+/* Coefficients of the columns of a panel, from the slopes of its placement. */
 static void panel_coefficients(const db_kernel_job *job, const db_dual_panel_interface *placed,
                                int p, double coefficient[DB_COLUMN_COUNT]) {
     if (job->curved) {
@@ -204,7 +204,7 @@ static void column_coefficients(const db_plan_parameters *all, const db_dual_int
     coefficient[DB_COLUMN_INTENSITY] += z->scale.d[p];
 }
 
-/* Keeps the run from the first to the last column that counts; of the lattice all nine. */
+/* Keeps the run from the first to the last column whose coefficient is not 0; for the lattice all nine columns. */
 static void fill_contraction(db_wanted_kind kind, const double coefficient[DB_COLUMN_COUNT],
                              db_kernel_contraction *out) {
     int first = 0, end = DB_COLUMN_COUNT;
@@ -214,7 +214,7 @@ static void fill_contraction(db_wanted_kind kind, const double coefficient[DB_CO
         first = DB_COLUMN_LATTICE;
         end = DB_COLUMN_LATTICE + DB_LATTICE_COLUMNS;
     } else if (kind == DB_WANTED_SINGLE && first == end) {
-        first = 0; /* any column, with coefficient 0 */
+        first = 0; /* no coefficient differs from 0: any column will do */
         end = 1;
     }
     out->first_column = first;
@@ -238,7 +238,7 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
     if (slopes->current) return;
     db_enter_stage(context, "slopes");
     own_columns own = { 0, 0, 0 };
-    int begins = 1; /* the next pass, with other slopes of the interface */
+    int begins = 1; /* 1: the parameter begins a pass of the model */
     slopes->passes.count = 0;
     for (size_t k = 0; k < p->count; k++) {
         if (slope_number(k) == 0) {

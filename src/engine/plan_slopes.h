@@ -1,5 +1,5 @@
-/* What gradient kernels read beyond an image's: slopes of sources and sample rotations, and for each
- * parameter the coefficients that contract the kernel's columns with dz/dparameter. */
+/* Input of gradient kernels beside the input of images: slopes of sources and sample rotations, and for
+ * each parameter the coefficients that contract the kernel's columns with dz/dparameter. */
 #ifndef DB_ENGINE_PLAN_SLOPES_H
 #define DB_ENGINE_PLAN_SLOPES_H
 
@@ -9,7 +9,7 @@
 
 typedef struct db_plan_slopes {
     db_dual_interface interface;
-    int current; /* 1: they belong to the experiment's present values */
+    int current; /* 1: slopes belong to the experiment's present values */
     db_kernel_source_double *source_double;
     db_kernel_source_float *source_float;
     double *site_curve; /* as job.site_curve_slope */
@@ -17,13 +17,13 @@ typedef struct db_plan_slopes {
     float *lattice_float;
     double *halo;                       /* as db_kernel_halo.slope */
     db_kernel_contraction *contraction; /* [panel][count], in the order of the job */
-    size_t count;                       /* of parameters */
-    size_t *position;                   /* [count]: each parameter's place in that order */
-    void **derivative;                  /* [count]: the caller's images in that order */
-    db_spot_passes passes;              /* of spots in closed form */
+    size_t count;                       /* number of parameters */
+    size_t *position;      /* [count]: place of each parameter in the order of the job */
+    void **derivative;     /* [count]: the caller's images, in the order of the job */
+    db_spot_passes passes; /* spots in closed form */
 } db_plan_slopes;
 
-/* Room for the parameters' slopes, and their order in the job; to be cleared whatever the status. */
+/* Allocates the slopes, and sets the order of the parameters in the job. Clear slopes whatever the status is. */
 db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *parameters,
                                 size_t sample_count, db_plan_slopes *slopes, db_kernel_job *job);
 void db_plan_slopes_clear(db_plan_slopes *slopes);

@@ -1,5 +1,5 @@
-/* Structure factors as the kernels read them: squared on the box, or as they are with a margin for
- * interpolation. */
+/* Table of structure factors for the kernels: squares on the box, or for interpolation the structure
+ * factors themselves on the box with a margin. */
 #include "engine/plan_table.h"
 
 #include "base/context_internal.h"
@@ -78,7 +78,7 @@ static void fill_sites(const db_structure_factors *f, db_plan_table *table) {
     for (size_t i = 0; i < each; i++) table->site_part[all + i] = i == 0 ? f->default_F : 0;
 }
 
-/* The entry of the list at a place of the box with margin. */
+/* Structure factor at a place of the box with margin: from the list, or default_F in the margin. */
 static double with_margin(const db_structure_factors *f, const int place[3]) {
     int node[3];
     size_t entry;

@@ -1,5 +1,5 @@
-/* The derivative along a direction. Derivatives are linear combinations of columns, and so is their sum along the
- * direction: one combination of all columns replaces one for each parameter. */
+/* The derivative along a direction. Each derivative is a linear combination of columns, and so is their sum along a
+ * direction: the kernels compute one combination instead of one for each parameter. */
 #include "engine/plan_tangent.h"
 
 #include "engine/execute.h"
@@ -11,13 +11,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Pieces of one combination, each a run of columns that a kernel takes: of adjoining columns no more
- * than these, and no more runs apart from each other than there are kinds of columns. */
+/* Pieces of a combination: runs of at most DB_LONGEST_RUN columns, which a kernel takes. A run has at least one column. */
 enum { MOST_PIECES = DB_COLUMN_COUNT };
 
 typedef struct {
     double coefficient[DB_COLUMN_COUNT];
-    int used[DB_COLUMN_COUNT]; /* 1: kernels fill the column */
+    int used[DB_COLUMN_COUNT]; /* 1: kernels compute the column */
 } combination;
 
 static combination combine(const db_plan *plan, size_t panel, const double *direction) {
@@ -47,7 +46,7 @@ static size_t cut_pieces(const combination *sum, db_kernel_contraction piece[MOS
     return count;
 }
 
-/* Combines the columns for all panels into the same number of pieces, at least one. */
+/* Combines the columns. All panels have equally many pieces, at least one. */
 static db_status combine_columns(const db_plan *plan, const double *direction, db_kernel_job *job,
                                  db_kernel_contraction **made) {
     const size_t panels = plan->experiment.detector.panel_count;
@@ -74,7 +73,7 @@ static double spot_slope(const db_kernel_spots *spots, size_t i) {
     return spots->slope_double ? spots->slope_double[i] : (double)spots->slope_float[i];
 }
 
-/* The direction in the order of the parameters that move spots. */
+/* Components of the direction for the parameters that move spots, in the order of the job. */
 static db_status order_direction(const db_plan *plan, const double *direction, db_kernel_job *job,
                                  double **made) {
     *made = calloc(job->spots.parameters + 1, sizeof **made);
@@ -86,7 +85,7 @@ static db_status order_direction(const db_plan *plan, const double *direction, d
     return DB_OK;
 }
 
-/* One slope of each spot in place of one for each parameter. */
+/* Combines the slopes of each spot by the parameters into one slope along the direction. */
 static db_status combine_spots(db_plan *plan, db_kernel_job *job, void **made) {
     db_kernel_spots *spots = &job->spots;
     const size_t columns = (size_t)(spots->moving ? DB_SPOT_COLUMNS_MOVING : DB_SPOT_COLUMNS);

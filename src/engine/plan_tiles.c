@@ -8,13 +8,14 @@
 #include <string.h>
 
 enum {
-    TILE_WORK = 1 << 15,   /* samples per tile, roughly: a fraction of a millisecond */
-    TILE_PIXELS = 1 << 12, /* at most, roughly: small images of few samples use many threads, too */
+    TILE_WORK = 1 << 15, /* samples of a tile, roughly: a fraction of a millisecond */
+    TILE_PIXELS =
+        1 << 12, /* most pixels of a tile, roughly: so small images can use many threads */
     TILE_FAST = DB_SPOT_TILE_FAST,
     TILE_SLOW = DB_SPOT_TILE_SLOW
 };
 
-static const double MOST_PIXELS = 1e15; /* their bytes, times parameters, fit into 64 bits */
+static const double MOST_PIXELS = 1e15; /* bytes of all derivative images then fit into 64 bits */
 
 static db_status check_region(db_context *context, const db_experiment *e, const db_region *r,
                               size_t i) {
@@ -128,12 +129,12 @@ static size_t pieces_of(int pixels, int piece) {
     return ((size_t)pixels + (size_t)piece - 1) / (size_t)piece;
 }
 
-/* Shoeboxes stay whole: their spots' numbers are then worked out once. */
+/* Rows of a tile in closed form. Shoeboxes are not cut, so that the numbers of their spots are computed once. */
 static int tile_rows(const db_region *r) {
     return r->fast_count > TILE_FAST / 2 ? (int)TILE_SLOW : 2 * (int)TILE_SLOW;
 }
 
-/* In closed form: makes each tile a region. */
+/* Closed form: makes each tile a region. */
 static db_status cut_regions(db_context *context, db_plan_tiles *tiles) {
     size_t count = 0, n = 0;
     for (size_t i = 0; i < tiles->region_count; i++)
@@ -169,8 +170,8 @@ static db_status cut_regions(db_context *context, db_plan_tiles *tiles) {
     return DB_OK;
 }
 
-/* The rows of a tile: regions are cut into tiles of about the same size. A small region is not cut, since each
- * tile has some overhead. */
+/* Rows of a tile: a region is cut into tiles of about the same size. A small region is not cut, since each tile has
+ * some overhead. */
 static int rows_per_tile(const db_experiment *experiment, const db_region *region) {
     if (experiment->spread.spots == DB_SPOTS_CLOSED) return region->slow_count;
     const double samples = (double)experiment->goniometer.phi_steps *

@@ -1,4 +1,4 @@
-/* The pixels that a plan renders: the given regions, and their tiles. */
+/* Pixels that a plan renders: the regions of its options, and their tiles. */
 #ifndef DB_ENGINE_PLAN_TILES_H
 #define DB_ENGINE_PLAN_TILES_H
 
@@ -7,19 +7,19 @@
 #include <dualbragg/plan.h>
 
 typedef struct db_plan_tiles {
-    db_region *given; /* regions as they were given */
+    db_region *given; /* regions of the options */
     size_t given_count;
-    db_region *regions; /* as given; in closed form cut into tiles */
+    db_region *regions; /* sampled spots: the given regions; closed form: their tiles */
     size_t region_count;
-    size_t pixels; /* elements that images need */
+    size_t pixels; /* number of elements of an image */
     int (*reflection)
-        [3]; /* [region_count]: the only one that a region shows; NULL: all (plan_shown.c) */
-    double *region_node; /* reflection, in the form that sampling kernels read */
+        [3]; /* [region_count]: the only reflection of a region; NULL: all (plan_shown.c) */
+    double *region_node; /* the same reflections as doubles, for kernels with samples */
     db_tile *list;
     size_t count;
 } db_plan_tiles;
 
-/* Takes the options' regions and reflections, and cuts tiles. Clear tiles, whatever the status. */
+/* Takes the options' regions and reflections, and cuts tiles. Clear tiles whatever the status is. */
 db_status db_plan_tiles_create(db_context *context, const db_experiment *experiment,
                                const db_plan_options *options, db_plan_tiles *tiles);
 void db_plan_tiles_clear(db_plan_tiles *tiles);
@@ -27,7 +27,7 @@ void db_plan_tiles_clear(db_plan_tiles *tiles);
 /* All pixels of all panels, one region per panel; the caller frees them. NULL without memory. */
 db_region *db_whole_panels(const db_detector *detector);
 
-/* DB_OK if there is a region, and all lie on panels of the experiment. */
+/* DB_OK if there is a region, and all regions lie on panels of the experiment. */
 db_status db_regions_check(db_context *context, const db_experiment *experiment,
                            const db_region *regions, size_t count);
 

@@ -1,4 +1,4 @@
-/* From interface values to the kernel's plain arrays. */
+/* Turns interface values into the kernels' plain arrays. */
 #include "engine/plan_values.h"
 
 #include "base/context_internal.h"
@@ -68,7 +68,7 @@ static void fill_halo(const db_experiment *e, db_plan_values *values, db_kernel_
         values->halo.number[i] = values->interface.halo[i].v;
 }
 
-/* Fills what only general jobs have: curved panels, sensors, backgrounds. */
+/* Fills the members of general jobs: curved panels, sensors, backgrounds. */
 static void fill_general(const db_experiment *e, const db_plan_values *values,
                          const db_plan_parameters *parameters, const db_plan_table *table,
                          db_kernel_job *job) {
@@ -103,7 +103,8 @@ static void few_cells_polynomial(int cells, db_few_cells_double *p) {
     const int even = cells % 2 == 0;
     double before[TERMS] = { even ? 0 : -1 }, now[TERMS] = { 1 };
     for (int n = even ? 2 : 1; n < cells; n += 2)
-        for (int k = TERMS - 1; k >= 0; k--) { /* downwards: now[k - 1] is still the old one */
+        for (int k = TERMS - 1; k >= 0;
+             k--) { /* downwards, as now[k - 1] must still be the old number */
             const double next = (k > 0 ? now[k - 1] : 0) - before[k];
             before[k] = now[k];
             now[k] = next;
@@ -124,7 +125,7 @@ static void fill_few_cells(db_kernel_job *job) {
     }
 }
 
-/* |q| is at most 2/wavelength. */
+/* Bound of the Miller indices of all pixels: |q| is at most 2/wavelength. */
 static double largest_index(const db_plan_values *values, size_t sources) {
     double edge = 0, kappa = 0;
     for (int r = 0; r < 3; r++) {
@@ -136,7 +137,7 @@ static double largest_index(const db_plan_values *values, size_t sources) {
     return 2 * kappa * edge;
 }
 
-/* What the reference's order of summation needs, from the experiment. */
+/* Input of the reference's order of summation */
 
 static db_status create_reference(db_context *context, const db_experiment *e,
                                   size_t parameter_count, db_plan_values *values) {
@@ -155,8 +156,9 @@ static db_status create_reference(db_context *context, const db_experiment *e,
     return values->reference_phi_step ? DB_OK : db_fail_memory(context, "a plan");
 }
 
-/* At a spindle angle of exactly 0 the reference keeps the cell vectors of the sample before: those
- * of the step before, or at the first step of the last one of the source or sub-pixel before. */
+/* Stale steps: at a spindle angle of exactly 0 the reference keeps the cell vectors of the previous
+ * sample. This is the previous step, or, at the first step, the last step of the previous source or
+ * sub-pixel. */
 static void stale_steps(const db_goniometer *g, int *step) {
     static const double degree = 1 / (180 * (1 / 3.14159265358979323846));
     for (int i = 0; i < g->phi_steps; i++) {
@@ -177,7 +179,7 @@ static void fill_reference(const db_experiment *e, db_plan_values *values, db_ke
     r->experiment = e;
     r->fluence = DB_THOMSON_R2 * e->beam.fluence * e->beam.scale;
     r->steps = samples * (double)e->beam.source_count * e->oversample * e->oversample;
-    /* the model's water is multiplied by the number of samples */
+    /* interface.water contains the number of samples */
     r->background = r->fluence * values->interface.water.v / samples;
     stale_steps(&e->goniometer, values->reference_phi_step);
     r->phi_step = values->reference_phi_step;

@@ -1,4 +1,4 @@
-/* What the kernels read of an experiment: its interface values as plain arrays. */
+/* Input of the kernels from an experiment: its interface values as plain arrays. */
 #ifndef DB_ENGINE_PLAN_VALUES_H
 #define DB_ENGINE_PLAN_VALUES_H
 
@@ -17,15 +17,15 @@ typedef struct db_plan_values {
     db_kernel_source_float *source_float;
     db_kernel_sample_double *sample_double;
     db_kernel_sample_float *sample_float;
-    double *site_curve; /* as job.site_curve */
+    double *site_curve; /* job.site_curve */
     size_t sample_count;
-    db_kernel_halo halo; /* of a crystal that has one */
+    db_kernel_halo halo; /* filled if the crystal has a halo */
     db_amorphous_curve curve;
     db_kernel_reference reference; /* in use if experiment.reference.on */
     int *reference_phi_step;
 } db_plan_values;
 
-/* Room for an experiment of these counts; to be cleared whatever the status. */
+/* Allocates arrays for the experiment's numbers of sources, samples and panels. Clear values whatever the status is. */
 db_status db_plan_values_create(db_context *context, const db_experiment *experiment,
                                 const db_plan_parameters *parameters, db_plan_values *values);
 void db_plan_values_clear(db_plan_values *values);
@@ -33,8 +33,7 @@ void db_plan_values_clear(db_plan_values *values);
 /* Draws the mosaic domains of the experiment's seed. */
 void db_plan_values_draw(const db_experiment *experiment, db_plan_values *values);
 
-/* Fills the values from the experiment, and the job but for regions and what it leaves out.
- * Allocates nothing. */
+/* Fills the values from the experiment, and the job except its regions, cuts and cut. Allocates nothing. */
 void db_plan_values_fill(const db_experiment *experiment, const db_plan_parameters *parameters,
                          const db_plan_table *table, db_plan_values *values, db_kernel_job *job);
 

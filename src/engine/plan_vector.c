@@ -1,4 +1,4 @@
-/* Products with a cotangent and along a direction, in everything that an image depends on. */
+/* Products with a cotangent and along a direction, for parameters, structure factors and background together. */
 #include "base/given.h"
 #include "engine/device_plan.h"
 #include "engine/execute.h"
@@ -53,8 +53,8 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
     return DB_OK;
 }
 
-/* Spots in closed form are summed with the parameters, by the processor; the image of a device too,
- * unless it is to stay there. */
+/* Closed form: the processor sums parameters and spots in one pass. It also renders the image of a plan on
+ * a device, unless the image stays on the device. */
 static db_status vjp_of_spots(db_plan *plan, const void *cotangent, void *image,
                               const db_plan_vector *gradient) {
     int apart;
@@ -76,7 +76,7 @@ static db_status vjp_of_spots(db_plan *plan, const void *cotangent, void *image,
     return status == DB_OK && apart ? db_plan_forward(plan, image) : status;
 }
 
-/* seen: the cotangent, where the host can read it */
+/* seen: the cotangent in memory that the host can read */
 static db_status vjp_of_members(db_plan *plan, const void *cotangent, const void *seen, void *image,
                                 const db_plan_vector *gradient) {
     if (gradient->background) {
@@ -122,7 +122,7 @@ static db_status check_amplitudes(const db_plan *plan, const db_plan_vector *dir
                    *direction->default_F);
 }
 
-/* The second summand in memory of its own. */
+/* Adds the part of the structure factors to the tangent. */
 static db_status add_amplitudes(db_plan *plan, const db_plan_vector *direction, void *tangent) {
     const size_t each = plan->job.pixel_type == DB_FLOAT64 ? sizeof(double) : sizeof(float);
     void *const second = malloc(plan->tiles.pixels * each);

@@ -1,5 +1,5 @@
-/* The mean wavelength of each pixel's photons. An image is linear in the weights of the sources: with weights
- * times wavelengths it is the sum of photons times wavelengths. */
+/* Mean wavelength of each pixel's photons. An image is linear in the weights of the sources, so an image with weights
+ * times wavelengths is the sum of photons times wavelengths. */
 #include "base/given.h"
 #include "engine/device_plan.h"
 #include "engine/plan_state.h"
@@ -13,11 +13,11 @@
 /* The plan's experiment with fixed wavelengths of the sources, whatever their weights, and each source's place
  * between the shortest and the longest wavelength. */
 typedef struct wavelength_view {
-    db_experiment experiment; /* borrows all but the sources */
-    db_source *before;        /* [sources]: as the plan has them */
-    double *way;              /* [sources]: from the shortest, 0, to the longest, 1 */
-    double shortest, longest; /* of sources that count (A) */
-    double share;             /* of the weights: mean way */
+    db_experiment experiment; /* borrows everything but the sources */
+    db_source *before;        /* [sources]: the plan's sources */
+    double *way;              /* [sources]: 0 at the shortest wavelength, 1 at the longest */
+    double shortest, longest; /* wavelengths of sources whose weight is not 0 (A) */
+    double share;             /* mean of way, weighted */
 } wavelength_view;
 
 static void close_view(wavelength_view *v) {
@@ -65,9 +65,9 @@ static db_status open_view(const db_plan *plan, wavelength_view *v) {
     return DB_OK;
 }
 
-/* Images of the sources' weights, and of these times the ways; the plan is then as it was. */
+/* Renders two images: with the sources' weights, and with weights times way. The plan is restored. */
 static db_status render_both(db_plan *plan, wavelength_view *v, void *photons, void *weighted) {
-    db_experiment before = plan->experiment; /* borrows all */
+    db_experiment before = plan->experiment; /* borrows everything */
     db_source *const source = v->experiment.beam.sources;
     before.beam.sources = v->before;
     DB_TRY(db_plan_forward(plan, photons));
@@ -84,9 +84,9 @@ static double image_element(const void *image, db_pixel_type type, size_t i) {
     return type == DB_FLOAT64 ? ((const double *)image)[i] : (double)((const float *)image)[i];
 }
 
-/* Divides the images; elements outside the regions are unchanged, and NAN where photons is. Each image lacks some
- * photons within the plan's tolerance, so the mean of very few photons could be any number: it is limited to the
- * wavelengths of the sources. */
+/* Divides the images. Elements outside the regions stay unchanged; a pixel whose photons are NAN becomes NAN. Each
+ * image lacks some photons within the plan's tolerance, so the mean of very few photons could be any number: it is
+ * limited to the wavelengths of the sources. */
 static void divide_images(const db_plan *plan, const wavelength_view *v, const void *photons,
                           const void *weighted, void *image) {
     const db_pixel_type type = plan->job.pixel_type;

@@ -1,4 +1,4 @@
-/* Spots of a plan in closed form: tiles, lists, and what the pixel loop reads. */
+/* Spots of a plan in closed form: tiles, lists, and the pixel loop's data. */
 #include "engine/spots.h"
 #include "engine/spot_bounds.h"
 #include "engine/spot_search.h"
@@ -16,18 +16,18 @@ struct db_spots {
     db_spot_cells *cells; /* [panels] */
     uint32_t *cell_first; /* [cells + 1] */
     uint32_t *cell_tile;  /* tiles of each cell */
-    uint32_t *before;     /* of db_spot_tiles */
+    uint32_t *before;     /* db_spot_tiles.before */
     db_spot_list list;
     uint32_t *first; /* [tiles + 1] */
     uint32_t *number;
-    db_spot_part *part; /* of each number */
+    db_spot_part *part; /* part of the tile that the spot `number` reaches */
     size_t number_room, part_room;
-    uint32_t *run; /* [threads][tiles]: where the next of a thread's spots goes */
+    uint32_t *run; /* [threads][tiles]: place in the list for the next spot of a thread */
     size_t run_room;
     void *slope;
     size_t slope_room;
-    int begun;   /* 1: what lists are made of belongs to the experiment's present values */
-    int current; /* 1: and so do the lists */
+    int begun;   /* 1: the search's input belongs to the experiment's present values */
+    int current; /* 1: the lists do, too */
 };
 
 void db_spots_one_of_each(db_experiment *e) {
@@ -50,7 +50,7 @@ static size_t cell_of(const db_spots *spots, size_t panel, int column, int row) 
     return p->first + (size_t)row * (size_t)p->columns + (size_t)column;
 }
 
-/* Counts the tiles of each cell, or writes down which they are. */
+/* Counts the tiles of each cell (tile NULL), or lists their numbers. */
 static void put_tiles(const db_plan *plan, db_spots *spots, uint32_t *at, uint32_t *tile) {
     for (size_t t = 0; t < plan->tiles.region_count; t++) {
         int32_t fast[2], slow[2];
@@ -66,7 +66,7 @@ static void put_tiles(const db_plan *plan, db_spots *spots, uint32_t *at, uint32
     }
 }
 
-/* From counts at [0 .. count - 1] to the places where they begin, their sum behind them. */
+/* Turns the lengths of lists into their beginnings; the sum of all lengths follows after the last. */
 static void begin_at(uint32_t *count, size_t length) {
     uint32_t sum = 0;
     for (size_t i = 0; i <= length; i++) {
@@ -76,13 +76,13 @@ static void begin_at(uint32_t *count, size_t length) {
     }
 }
 
-/* Lists were written by moving their beginnings to their ends. */
+/* Moves beginnings back: writing a list moved its beginning to its end. */
 static void move_back(uint32_t *first, size_t length) {
     memmove(first + 1, first, length * sizeof *first);
     first[0] = 0;
 }
 
-/* Sums over the cells that have tiles. */
+/* Counts, for each corner of a cell, the cells with tiles in earlier rows and columns. */
 static db_status sum_cells(db_plan *plan, db_spots *spots) {
     const size_t panels = plan->experiment.detector.panel_count;
     size_t room = 0;
@@ -110,7 +110,7 @@ static db_status sum_cells(db_plan *plan, db_spots *spots) {
     return DB_OK;
 }
 
-/* Whether a tile is all of a cell, as far as the panel has it. */
+/* Is a tile a whole cell, or the part of it that lies on the panel? */
 static int is_cell(const db_plan *plan, const db_region *t) {
     const db_panel *panel = &plan->experiment.detector.panels[t->panel];
     const int fast = panel->fast_pixels - t->fast_start, slow = panel->slow_pixels - t->slow_start;
@@ -153,8 +153,8 @@ static db_status make_cells(db_plan *plan, db_spots *spots) {
     return DB_OK;
 }
 
-/* Tiles that a spot reaches: counts them at at[tile], or writes the spot's number there and which part of
- * the tile it reaches. */
+/* Visits the tiles that a spot reaches: counts at at[tile], or writes there the spot's number and the part of
+ * the tile that it reaches. */
 static void put_spot(const db_plan *plan, uint32_t number, uint32_t *at, int write) {
     const db_spots *const spots = plan->spots;
     db_tile_walk walk = db_walk_tiles(&plan->job.spots.tiles, plan->tiles.regions,
@@ -167,7 +167,7 @@ static void put_spot(const db_plan *plan, uint32_t number, uint32_t *at, int wri
     }
 }
 
-/* Each thread has a run of the list; for each tile those of the first thread come first. */
+/* Lists the spots of each tile. Each thread has a run of the spots; the first thread's spots come first in a tile. */
 static db_status fill_tiles(db_plan *plan) {
     db_spots *spots = plan->spots;
     const size_t tiles = plan->tiles.region_count, count = spots->list.count;
@@ -208,8 +208,8 @@ static db_status fill_tiles(db_plan *plan) {
     return DB_OK;
 }
 
-/* All sources have the same factors of a pixel: directions, hence polarization, and nothing else
- * that depends on q. */
+/* Do all sources have the same factors of a pixel? They need equal directions, hence polarization, and no other
+ * factor that depends on q. */
 static int one_beam(const db_plan *plan) {
     const db_kernel_job *job = &plan->job;
     const db_beam *beam = &plan->experiment.beam;

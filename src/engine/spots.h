@@ -1,5 +1,5 @@
-/* The spots of a plan in closed form (kernel/spot.h): their list, the pixel loop's data, and the regions that they
- * reach. Lists are made anew when the experiment's values change. */
+/* Spots of a plan in closed form (kernel/spot.h): their list, the pixel loop's data, and the regions that each spot
+ * reaches. New lists are made when the experiment's values change. */
 #ifndef DB_ENGINE_SPOTS_H
 #define DB_ENGINE_SPOTS_H
 
@@ -10,22 +10,22 @@
 /* A plan's data for spots in closed form. */
 typedef struct db_spots db_spots;
 
-/* Sets the numbers of domains, phi steps and sensor layers to 1; the phi step is then the whole range. */
+/* Sets the numbers of domains, phi steps and sensor layers to 1; the one phi step is the whole range. */
 void db_spots_one_of_each(db_experiment *experiment);
 
 db_status db_spots_create(db_plan *plan);
 void db_spots_destroy(db_spots *spots);
 
-/* The experiment has new values. */
+/* Marks the lists as out of date: the experiment has new values. */
 void db_spots_outdate(db_plan *plan);
 
-/* Makes the arrays current from which devices make the job's spots. */
+/* Brings the search's input up to date, from which lists are made here or on a device. */
 db_status db_spots_begin(db_plan *plan);
 
-/* Makes the job's spots current. */
+/* Brings the job's lists of spots up to date. */
 db_status db_spots_fill(db_plan *plan);
 
-/* Room for the slopes of all spots, [spots][parameters][columns], in the plan's precision; NULL without
+/* Memory for the slopes of all spots, [spots][parameters][columns], in the plan's precision; NULL: out of
  * memory. */
 void *db_spots_slope_room(db_plan *plan, size_t size);
 

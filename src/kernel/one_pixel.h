@@ -1,6 +1,5 @@
-/* One pixel of the image: the plain sum over its sub-pixels, layers, sources and samples. For the
- * oracle and for the image in long double. Include once per (REAL, DIRS) that needs it, after
- * kernel/one_sample.h. */
+/* One pixel of the image: the plain sum over its sub-pixels, layers, sources and samples. The oracle
+ * and the image in long double use it. Include once per (REAL, DIRS), after kernel/one_sample.h. */
 
 #define pixel_inputs AD_NUM(pixel_inputs)
 #define sample_intensity AD_NUM(sample_intensity)
@@ -9,15 +8,15 @@
 #define site_intensity AD_NUM(site_intensity)
 #define pixel_intensity AD_NUM(pixel_intensity)
 
-/* What it depends on; all borrowed. */
+/* Everything that a pixel depends on; borrowed. */
 typedef struct {
     const db_experiment *experiment;
     const interface_values *interface;
-    const db_parameter_slots *slots; /* those that the interface was made with; or NULL */
+    const db_parameter_slots *slots; /* slots of the parameters in the interface's duals, or NULL */
     const db_kernel_amorphous *curve;
 } pixel_inputs;
 
-/* F_c^2 F_latt^2 of one sample of a source. */
+/* F_c^2 F_latt^2 of one sample (mosaic domain and phi step) in one source's beam. */
 AD_FN num sample_intensity(const pixel_inputs *o, size_t source, size_t sample, vec3 q) {
     const db_experiment *e = o->experiment;
     const interface_values *z = o->interface;
@@ -37,7 +36,7 @@ AD_FN num sample_intensity(const pixel_inputs *o, size_t source, size_t sample, 
                  lattice_amplitude_squared(e->crystal.shape, e->crystal.fudge, offset, z->cells));
 }
 
-/* Crystal and background for one scattering vector of a source. */
+/* Squared amplitude of crystal and background at the scattering vector q of one source. */
 AD_FN num scattered_intensity(const pixel_inputs *o, size_t source, vec3 q) {
     const db_experiment *e = o->experiment;
     const size_t samples = db_sample_count(e);
@@ -53,7 +52,7 @@ AD_FN num scattered_intensity(const pixel_inputs *o, size_t source, vec3 q) {
     return n_add(sum, n_mul(crystal, debye_waller_factor(square, o->interface->b_factor)));
 }
 
-/* All sources for one direction. */
+/* Sum over all sources in direction d, each with its weight and polarization factor. */
 AD_FN num beam_intensity(const pixel_inputs *o, vec3 d) {
     num sum = n_constant(0);
     for (size_t n = 0; n < o->experiment->beam.source_count; n++) {
@@ -65,7 +64,7 @@ AD_FN num beam_intensity(const pixel_inputs *o, vec3 d) {
     return sum;
 }
 
-/* One point of a pixel (m, from the panel's corner) in one layer. */
+/* Photons per unit of scale at one point of a pixel (m, from the panel's corner) in one layer. */
 AD_FN num site_intensity(const pixel_inputs *o, size_t panel, lane fast, lane slow, int layer) {
     const site s = site_at(o->experiment, o->interface, panel, layer, fast, slow);
     return n_mul(beam_intensity(o, s.d), n_mul(s.omega, s.capture));

@@ -1,6 +1,6 @@
-/* The physics of one sample put together for one pixel at a time: for the oracle, for traces, for
- * the reference's order of summation. Include once per (REAL, DIRS) that needs it, with LANES 1,
- * after model/interface.h (or model/model.h) and the other physics headers. */
+/* The physics of one sample, one pixel at a time. The oracle, traces and the reference's order of
+ * summation use it. Include once per (REAL, DIRS), with LANES 1, after model/interface.h (or
+ * model/model.h) and the other physics headers. */
 #include "model/amplitude_box.h"
 #include "model/halo_samples.h"
 #include "model/parameter_slots.h"
@@ -18,17 +18,16 @@
 #define halo_square AD_NUM(halo_square)
 #define amorphous_square AD_NUM(amorphous_square)
 
-/* A point of a pixel in one layer of the sensor: position (m), direction, solid angle (sr), part of
- * the photons absorbed there. fast, slow: m from the panel's corner. On a curved panel depth moves
- * no point: rays arrive along the normal. Source: docs/theory/detector.md, Pixel positions;
- * docs/theory/pixel.md. */
+/* A point of a pixel in one layer of the sensor: position x (m), direction d, solid angle omega (sr),
+ * part of the photons absorbed there (capture). On a curved panel depth moves no point, since rays
+ * arrive along the normal. Source: docs/theory/detector.md, Pixel positions; docs/theory/pixel.md. */
 typedef struct {
     vec3 x, d;
     num omega, capture;
 } site;
 
-/* Depth of a layer behind the point `front` of the panel, m along the normal. Absorption is
- * computed along the ray through the layer's middle. */
+/* Depth of a layer behind the point `front` of the panel, m along the normal: the mean depth of the
+ * photons that the layer absorbs along the ray through its middle. */
 AD_FN num layer_depth(const db_experiment *e, const interface_values *z,
                       const panel_interface *panel, vec3 front, int layer) {
     if (e->detector.layers_at_front) return n_scale(z->layer_step, layer);
@@ -38,6 +37,7 @@ AD_FN num layer_depth(const db_experiment *e, const interface_values *z,
                             layer);
 }
 
+/* The point at (fast, slow) m from the corner of panel `number`. */
 AD_FN site site_at(const db_experiment *e, const interface_values *z, size_t number, int layer,
                    lane fast, lane slow) {
     const panel_interface *panel = &z->panel[number];
@@ -67,8 +67,8 @@ AD_FN site site_at(const db_experiment *e, const interface_values *z, size_t num
     return s;
 }
 
-/* F_c of a node: from the list, with a slope if it is among the slots (which may be NULL), or
- * default_F. */
+/* F_c of a node: from the list, else default_F. It has a slope if it is one of the parameters in
+ * slots (may be NULL). */
 AD_FN num node_amplitude(const db_structure_factors *f, const db_parameter_slots *slots,
                          const lane node[3]) {
     size_t index = 0;
@@ -85,7 +85,7 @@ AD_FN num node_amplitude(const db_structure_factors *f, const db_parameter_slots
     return slope < 0 ? n_constant(f->amplitude[index]) : n_seed(f->amplitude[index], slope);
 }
 
-/* F_c^2 of a node for a source, whose f' and f'' of kinds of sites are among those of `curve`. */
+/* F_c^2 of a node in one source's beam. curve: [sources][kinds][2], f' and f'' of kinds of sites. */
 AD_FN num node_square(const db_structure_factors *f, const db_parameter_slots *slots,
                       const num *curve, size_t source, const lane node[3]) {
     const int kinds = db_site_count(f);
@@ -100,7 +100,7 @@ AD_FN num node_square(const db_structure_factors *f, const db_parameter_slots *s
     return site_square(kinds, part, curve + 2 * (size_t)kinds * source);
 }
 
-/* F_c between the nodes: the cubic through four of them along each axis. */
+/* F_c between nodes: the cubic through four nodes along each axis. */
 AD_FN num interpolated_amplitude(const db_structure_factors *f, const db_parameter_slots *slots,
                                  const num h[3]) {
     num weight[3][4], sum = n_constant(0);
@@ -120,7 +120,7 @@ AD_FN num interpolated_amplitude(const db_structure_factors *f, const db_paramet
     return sum;
 }
 
-/* F_latt^2 at the offsets from the nearest node. */
+/* F_latt^2 at an offset (in Miller indices) from the nearest node. */
 AD_FN num lattice_amplitude_squared(db_crystal_shape shape, double fudge, const num offset[3],
                                     const num cells[3]) {
     num g = n_constant(0), product = n_constant(1);
@@ -141,7 +141,8 @@ AD_FN num lattice_amplitude_squared(db_crystal_shape shape, double fudge, const 
                                                     : tophat_spot(g));
 }
 
-/* F_c^2 of the nodes around the nearest one, each times its halo, of one sample. */
+/* Diffuse halo of one sample: the sum of F_c^2 times the halo's profile over the nearest node and its
+ * neighbours. */
 AD_FN num sample_halo(const db_structure_factors *f, const interface_values *z,
                       const db_parameter_slots *slots, size_t sample, vec3 q) {
     const vec3 h = m3_apply(z->lattice, m3_apply(z->rotation[sample], q));
@@ -159,7 +160,7 @@ AD_FN num sample_halo(const db_structure_factors *f, const interface_values *z,
     return n_mul(sum, halo_form(z->halo + DB_HALO_U, h));
 }
 
-/* The diffuse halo in all samples, as F_c^2 F_latt^2 is. */
+/* Diffuse halo of all samples, on the scale of F_c^2 F_latt^2. */
 AD_FN num halo_square(const db_experiment *e, const interface_values *z,
                       const db_parameter_slots *slots, vec3 q) {
     const size_t samples = db_has_halo(&e->crystal) ? db_sample_count(e) : 0;
@@ -169,7 +170,7 @@ AD_FN num halo_square(const db_experiment *e, const interface_values *z,
     return samples ? n_mul(sum, z->halo[DB_HALO_DENSITY]) : sum;
 }
 
-/* sign(F) F^2 of a molecule of amorphous matter. */
+/* sign(F) F^2 of a molecule of amorphous matter at stol = sin(theta)/lambda. */
 AD_FN num amorphous_square(const db_kernel_amorphous *curve, num stol) {
     size_t interval = 0;
     while (stol.v >= curve->knot[interval + 1]) interval++;

@@ -1,11 +1,11 @@
-/* The pixel loop: LANES pixels through sub-pixels, layers of the sensor, sources, phi steps and
- * mosaic domains (docs/theory/pixel.md, Sum over samples), and in gradient instances the columns:
- * derivatives of the pixel by the interface values.
+/* The pixel loop: LANES pixels side by side, summed over sub-pixels, layers of the sensor, sources, phi
+ * steps and mosaic domains (docs/theory/pixel.md, Sum over samples). Gradient instances also sum the
+ * columns, the derivatives of the pixel by the interface values.
  *
- * A source enters the pixel as u (sum of F_c^2 F_latt^2 over samples + what scatters without a
- * lattice), u = scale omega capture w P. Its dependence on the interface is linear step by step: q
- * = kappa d - s0 is bilinear, so its slopes are its coefficients; what is not linear (omega, d and
- * the capture fraction by the position, P by the direction) carries local duals. */
+ * A source adds u (sum of F_c^2 F_latt^2 over samples + lattice-free scattering) to a pixel, with u =
+ * scale omega capture w P. q = kappa d - s0 is bilinear in the interface values, so its slopes are its
+ * own coefficients. Local duals carry what is not linear: omega, d and the capture fraction by the
+ * position, P by the direction. */
 #ifndef DB_KERNEL_PIXEL_GROUP_H
 #define DB_KERNEL_PIXEL_GROUP_H
 
@@ -16,12 +16,13 @@
 #include "kernel/samples.h"
 #include "kernel/site.h"
 
-/* 1 where a sample's spacing is not below the resolution limit, else 0. */
+/* 1 where the spacing 1/|q| is at least the resolution limit dmin, else 0. */
 AD_INLINE fine resolved(const db_kernel_job *job, wide_vec3 q) {
     return narrow(
         w_select(w_within_resolution(w3_square(q).v, w_set(job->dmin)), w_set(1), w_set(0)));
 }
 
+/* d.W d of a source's polarization tensor W. tensor_on_d: receives W d. */
 AD_INLINE fine_num polarization_form(const fine d[3], const fine_source *source,
                                      fine tensor_on_d[3]) {
     fine_num tensor[6];
@@ -34,7 +35,7 @@ AD_INLINE fine_num polarization_form(const fine d[3], const fine_source *source,
     return f3_dot(direction, turned);
 }
 
-/* The polarization factor; in gradient instances with its slope by d. */
+/* The polarization factor P. Gradient instances also set its slope by d. */
 AD_INLINE fine polarization_of(const fine d[3], const fine_source *source, fine by_d[3]) {
     fine tensor_on_d[3];
     const fine_num form = polarization_form(d, source, tensor_on_d);
@@ -48,14 +49,15 @@ AD_INLINE fine polarization_of(const fine d[3], const fine_source *source, fine 
     return p.v;
 }
 
-/* In double, and narrowed last: near the direct beam q is a small difference. */
+/* q = kappa d - s0 in double: near the direct beam q is a small difference. */
 AD_INLINE wide_vec3 q_of(const db_kernel_source_double *source, wide_vec3 d) {
     return w_scattering_vector(d, wn_passive(w_set(source->kappa)), wide_vector(source->s0));
 }
 
 #if DB_INSTANCE_KIND > 0
-/* Columns of the parameters that move the sources: q moves by kappa q - s0, and P is linear in the
- * tensor. by_weight: slope of the pixel by the source's weight. */
+/* Columns of the parameters that move the sources: such a parameter moves q by kappa q - s0, with kappa
+ * and s0 of job->source_slope, and P is linear in the tensor. by_weight: slope of the pixel by the
+ * source's weight. */
 AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const fine d[3],
                                  const fine q[3], fine omega, fine weight,
                                  const source_sums *source, fine by_weight, pixel_sums *sums) {
@@ -64,7 +66,7 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const fine 
     const fine both = f_mul(omega, source->sum);
     for (int n = 0; n < job->source_slopes; n++) {
         const fine_source *slope = &job->FINE(source_slope)[(size_t)n * job->source_count + j];
-        /* the factor is linear in d.W d, whose slope is d.W'd: not a difference near the beam */
+        /* P is linear in d.W d, whose slope is d.W'd: this form has no small difference near the beam */
         fine unused[3];
         const fine form = polarization_form(d, slope, unused).v;
         const fine p_slope =
@@ -79,22 +81,22 @@ AD_INLINE void add_source_slopes(const db_kernel_job *job, size_t j, const fine 
 }
 #endif
 
-/* On devices: says that the rows' terms are in the memory of a block of threads, which has
- * instructions of its own. */
+/* On devices: declares that the rows' terms are in the shared memory of a block of threads, which
+ * special instructions read. */
 #if !defined(DB_IN_BLOCK_MEMORY)
 #define DB_IN_BLOCK_MEMORY(pointer) (void)0
 #endif
 
-/* What add_sources is told about the rows of its pixels; NULL for BY_VECTOR. */
+/* Terms of the rows of a group's pixels, for add_sources; NULL for BY_VECTOR. */
 typedef struct {
     const row_terms *row; /* ALONG_ROW */
-    /* ACROSS_ROWS: [source][sample], and what is the same for all rows of terms */
+    /* ACROSS_ROWS: [source][sample]; the panel's terms are common to all rows */
     const panel_term *panel;
     const row_term *term;
     const row_view *view;
 } group_rows;
 
-/* The samples of source j. */
+/* Sum over the samples of one source, with the halo. */
 AD_INLINE source_sums sampled(loop_mode mode, const db_kernel_job *job, const index_view *view,
                               const fine q[3], fine u, pixel_sums *sums) {
 #if DB_SAMPLE_LOOPS
@@ -107,7 +109,7 @@ AD_INLINE source_sums sampled(loop_mode mode, const db_kernel_job *job, const in
 }
 
 #if DB_INSTANCE_KIND == 0
-/* The same with the Debye-Waller factor, if there is one. */
+/* Sum over the samples of source j, times the Debye-Waller factor if there is one. */
 AD_INLINE source_sums crystal(loop_mode mode, const db_kernel_job *job,
                               const db_kernel_panel *panel, const group_rows *rows, size_t j,
                               const index_view *view, const fine q[3], fine u, pixel_sums *sums) {
@@ -145,7 +147,7 @@ AD_INLINE source_sums crystal(loop_mode mode, const db_kernel_job *job,
 }
 #endif
 
-/* Crystal and background for one scattering vector; general jobs. */
+/* Crystal and background at one scattering vector, in general jobs. */
 AD_INLINE source_sums scattered(loop_mode mode, const db_kernel_job *job, const index_view *view,
                                 const fine q[3], fine u, pixel_sums *sums) {
     fine counts = f_set(1);
@@ -163,7 +165,7 @@ AD_INLINE source_sums scattered(loop_mode mode, const db_kernel_job *job, const 
 }
 
 #if DB_INSTANCE_KIND == 0
-/* The polarization factor in images: along rows a parabola over |x|^2. */
+/* The polarization factor in images. Along a row it is a parabola divided by |x|^2. */
 AD_INLINE fine image_polarization(index_mode index, const db_kernel_job *job,
                                   const db_kernel_panel *panel, const group_rows *rows, size_t j,
                                   const site *s) {
@@ -182,8 +184,8 @@ AD_INLINE fine image_polarization(index_mode index, const db_kernel_job *job,
 }
 #endif
 
-/* Adds all sources at one point of each pixel of the group, in one layer. In images along rows the
- * site has a solid angle, but no direction. */
+/* Adds the light of all sources at one point of each pixel of the group, in one layer. In images along
+ * rows the site has a solid angle, but no direction. */
 AD_INLINE void add_sources(loop_mode mode, const db_kernel_job *job, const db_kernel_panel *panel,
                            const group_rows *rows, const site *s, index_view *view,
                            pixel_sums *sums) {

@@ -1,20 +1,22 @@
-/* A spot in closed form at a point of each pixel of a group, its slopes, and the factors of a beam that
- * multiply spots.
+/* Spots in closed form, at a point of each pixel of a group: value, slopes, and the factors of a beam
+ * that multiply spots.
  *
- * A spot's Gaussian is worked out in z = W (d - c), whose components are of the order of 1 wherever
- * it counts: so float suffices once z is known, for slopes, too. With the values g = exp(-z^2/2), e =
- * amplitude g, and what a parameter does to W and c as dz = G z + b, the derivative is
+ * A spot at rest is a Gaussian of z = W (d - c). The components of z are of the order of 1 wherever the
+ * spot counts, so float suffices for values and slopes once z is known. With g = exp(-z^2/2), e =
+ * amplitude g, and a parameter that moves z by dz = G z + b, the derivative is
  *
  *   g d(amplitude) - e (z.G z + z.b).
  *
- * That is columns g, g y_i, g y_i y_j times coefficients that the engine gets from dual numbers
- * (kernel/spot_slopes_instance.c), y = z - z_0 as seen from a place inside the spot: of a spot that is
- * cut far from its middle z hardly varies, and columns in z would be all but multiples of one another.
- * Of a spot that moves through the range from..to,
+ * This is a sum of columns g, g y_i, g y_i y_j times coefficients, which the engine computes with dual
+ * numbers (kernel/spot_slopes_instance.c). Here y = z - z_0, and z_0 belongs to a place inside the spot.
+ * If only the tail of a spot lies on the panel, z hardly varies there, and columns in z itself would be
+ * nearly proportional to one another.
+ *
+ * A spot that moves through the range from..to has
  *
  *   e = amplitude exp(-(z_1^2 + z_2^2)/2) h(z_3),   h = Phi(to - z_3) - Phi(from - z_3),
  *
- * Phi being the normal distribution. */
+ * with the normal distribution Phi. */
 #ifndef DB_KERNEL_SPOT_LANES_H
 #define DB_KERNEL_SPOT_LANES_H
 
@@ -23,9 +25,9 @@
 /* A spot in lanes. */
 typedef struct {
     fine z[3];
-    fine g;                     /* without the amplitude; 0 where the spot does not count */
-    fine by_z3, by_from, by_to; /* slopes of g, of a job whose crystal turns */
-    fine_mask counts;           /* lanes in which it does */
+    fine g;                     /* the spot without its amplitude; 0 where it does not count */
+    fine by_z3, by_from, by_to; /* slopes of g, in jobs whose crystal turns */
+    fine_mask counts;           /* lanes in which the spot counts */
 } lane_spot;
 
 typedef enum { SPOTS_REST, SPOTS_MOVE } spot_motion;
@@ -37,7 +39,7 @@ typedef enum { SPOTS_REST, SPOTS_MOVE } spot_motion;
 #define DIRS 0
 #endif
 #include "kernel/spot_shape.h"
-/* The part of the range in which a spot that moves is seen; slopes by z_3, from and to. */
+/* Multiplies g by h(z_3), the part of a moving spot that its range shows; slopes by z_3, from and to. */
 AD_INLINE void spot_seen(const SHAPE_REAL *v, lane_spot *s, fine z3) {
     const fine from = f_set(v[DB_SPOT_FROM]), to = f_set(v[DB_SPOT_TO]);
     const int narrow = v[DB_SPOT_TO] - v[DB_SPOT_FROM] < (SHAPE_REAL)DB_SPOT_NARROW;
@@ -52,7 +54,8 @@ AD_INLINE void spot_seen(const SHAPE_REAL *v, lane_spot *s, fine z3) {
 #undef DIRS
 #undef REAL
 
-/* What all groups of pixels have in common; in registers, which pointers would not be. */
+/* Numbers of a spot that all groups of pixels use. A copy stays in registers; memory behind a pointer
+ * would be read again. */
 typedef struct {
     wide white[9], offset[3];
     fine cut;
@@ -72,7 +75,7 @@ AD_INLINE spot_constants constants_of(const db_kernel_spot *spot) {
     return c;
 }
 
-/* z; of a spot at rest W is a lower triangle. */
+/* z of a point in direction d. W of a spot at rest is a lower triangle. */
 AD_INLINE void spot_place(spot_motion motion, const spot_constants *spot, wide_vec3 d, fine z[3]) {
     const wide *w = spot->white;
     const int moves = motion == SPOTS_MOVE;
@@ -84,7 +87,7 @@ AD_INLINE void spot_place(spot_motion motion, const spot_constants *spot, wide_v
     }
 }
 
-/* 0 if no lane counts. */
+/* A spot at a point of each lane. Returns 0 if the spot counts in no lane. */
 AD_INLINE int spot_in_lanes(spot_motion motion, const db_kernel_spot *spot,
                             const spot_constants *constants, wide_vec3 d, lane_spot *s) {
     const SHAPE_REAL *v = spot->FINE(value);
@@ -93,7 +96,7 @@ AD_INLINE int spot_in_lanes(spot_motion motion, const db_kernel_spot *spot,
     fine square = f_fma(s->z[0], s->z[0], f_mul(s->z[1], s->z[1]));
     const fine z3 = s->z[2], rest = f_set(v[DB_SPOT_AT_REST]);
     square = f_fma(moves ? f_mul(rest, z3) : z3, z3, square);
-    fine nearest = square; /* within the range */
+    fine nearest = square; /* smallest z^2 while the spot moves through its range */
     if (moves) {
         const fine outside = f_max(
             f_max(f_sub(f_set(v[DB_SPOT_FROM]), z3), f_sub(z3, f_set(v[DB_SPOT_TO]))), f_set(0));
@@ -103,7 +106,7 @@ AD_INLINE int spot_in_lanes(spot_motion motion, const db_kernel_spot *spot,
     if ((moves || DB_INSTANCE_KIND > 0) && !f_any(s->counts)) return 0;
     s->g = f_keep(s->counts, f_exp(f_mul(f_set(-0.5), square)));
     if (!moves) return 1;
-    spot_seen(v, s, f_fnma(rest, z3, z3)); /* of one at rest the whole range */
+    spot_seen(v, s, f_fnma(rest, z3, z3)); /* a spot at rest shows its whole range */
 #if DB_INSTANCE_KIND > 0
     s->by_z3 = f_fnma(rest, f_add(s->by_z3, f_mul(z3, s->g)), s->by_z3);
 #endif
@@ -111,7 +114,7 @@ AD_INLINE int spot_in_lanes(spot_motion motion, const db_kernel_spot *spot,
 }
 
 #if DB_INSTANCE_KIND > 0
-/* Columns, times u. by_d: adds the slope by the direction. */
+/* Columns of a spot, times u. Adds the slopes by the point's direction to by_d. */
 AD_INLINE void spot_columns(spot_motion motion, const db_kernel_spot *spot,
                             const spot_constants *constants, const lane_spot *s, fine u,
                             fine *column, fine by_d[3]) {
@@ -150,7 +153,7 @@ AD_INLINE void spot_columns(spot_motion motion, const db_kernel_spot *spot,
 
 #endif
 
-/* One beam at one point of each pixel of a group: what multiplies its spots, and what they add. */
+/* A beam at one point of each pixel of a group: factors that multiply its spots, and sums of slopes. */
 typedef struct {
     fine omega;   /* solid angle, absorbed part included */
     fine p;       /* polarization factor */
@@ -158,8 +161,8 @@ typedef struct {
 #if DB_INSTANCE_KIND > 0
     fine q[3], p_by_d[3];
     struct thermal of_q;
-    fine factor;  /* all three together */
-    fine by_d[3]; /* of spots, with them */
+    fine factor;  /* omega p thermal */
+    fine by_d[3]; /* slopes of the spots' sum by d, times the factor */
 #endif
 } beam_point;
 
@@ -186,8 +189,8 @@ AD_INLINE int has_background(const db_kernel_job *job) {
     return job->water != 0 || job->amorphous.bins > 0 || HALO(job);
 }
 
-/* The halo of a job that has one, seen in a beam, without the source's weight. u: what multiplies it; by_q: gets slopes of
- * the pixel. */
+/* Diffuse halo in a beam, without the source's weight. u: factor of the halo in the pixel, for the
+ * columns. by_q: receives the pixel's slopes. */
 AD_INLINE fine halo_of_beam(const db_kernel_job *job, const site *s, size_t j, fine u, fine by_q[3],
                             pixel_sums *sums) {
     source_sums halo;
@@ -208,8 +211,8 @@ AD_INLINE fine halo_of_beam(const db_kernel_job *job, const site *s, size_t j, f
     return f_mul(halo.sum, counts);
 }
 
-/* Adds what the beam has become to the pixels, with slopes by all but the spots' own numbers. j: the
- * source; background: 1 to add it, too; sum: of spots, without the beam's factors. */
+/* Adds a beam's light to the pixels, with slopes by everything but the spots' own numbers. j: number of
+ * the source; background: 1 to add the background, too; sum: of the spots, without the beam's factors. */
 AD_INLINE void end_beam(const db_kernel_job *job, const site *s, size_t j, int background,
                         const beam_point *b, fine sum, pixel_sums *sums, fine by_d[3],
                         fine *by_omega) {
@@ -248,7 +251,7 @@ AD_INLINE void end_beam(const db_kernel_job *job, const site *s, size_t j, int b
         by_d[c] =
             f_add(by_d[c], f_add(b->by_d[c], f_fma(by_q[c], kappa, f_mul(by_p, b->p_by_d[c]))));
     *by_omega = f_fma(b->p, total, *by_omega);
-    /* weights of sources are in the spots' amplitudes */
+    /* the amplitudes of spots contain the sources' weights */
     const source_sums moved = { .sum = total, .by_q = { by_q[0], by_q[1], by_q[2] } };
     add_source_slopes(job, j, s->d, b->q, b->omega, f_set(1), &moved, of_background, sums);
 #else

@@ -1,6 +1,6 @@
 /* The model: parameters of an experiment -> interface values, written once in dual numbers of the
- * current width. Included by model_plain.c (no slopes) and model_dual.c (slopes by the parameters
- * asked for).
+ * current width. model_plain.c includes it without slopes, model_dual.c with slopes by the requested
+ * parameters.
  *
  * Source of the equations: docs/theory/crystal.md, beam.md and detector.md. Lengths inside:
  * angstrom for the crystal, metre for the detector. */
@@ -34,15 +34,14 @@ static mat3 cell_basis(num a, num b, num c, num alpha, num beta, num gamma) {
     const num zero = n_constant(0), cos_alpha = n_cos(alpha), sin_alpha = n_sin(alpha),
               cos_beta = n_cos(beta), cos_gamma = n_cos(gamma);
     const num a_y = n_div(n_sub(cos_gamma, n_mul(cos_alpha, cos_beta)), sin_alpha);
-    /* a's direction cosines along z and y are fixed by the angles; what remains of its length lies
-     * along x */
+    /* the angles fix the direction cosines of a along z and y; the rest of its length lies along x */
     const num a_x = n_sqrt(n_shift(n_neg(n_add(n_sqr(a_y), n_sqr(cos_beta))), 1));
     return m3_rows(v3_make(n_mul(a, a_x), n_mul(a, a_y), n_mul(a, cos_beta)),
                    v3_make(zero, n_mul(b, sin_alpha), n_mul(b, cos_alpha)), v3_make(zero, zero, c));
 }
 
-/* The spindle's axis. Its two tilts are rotations about directions perpendicular to it: across the
- * beam, and in its plane with the beam. */
+/* The spindle's axis. Its two tilts are rotations about directions perpendicular to the axis: one across
+ * the beam, one in the plane of axis and beam. */
 static vec3 spindle_axis(const model_inputs *m) {
     const db_experiment *e = m->experiment;
     const vec3 axis = fixed(e->goniometer.spindle_axis);
@@ -56,7 +55,7 @@ static vec3 spindle_axis(const model_inputs *m) {
     return m3_apply(tilt, axis);
 }
 
-/* Misset, about the axes of its frame. */
+/* Misset: rotations about the axes of its frame (misset_frame). */
 static mat3 misset_turn(const model_inputs *m) {
     const double *const frame = m->experiment->crystal.misset_frame;
     const mat3 misset =
@@ -83,13 +82,12 @@ static mat3 standard_basis(const model_inputs *m) {
                       radians(m, DB_CELL_GAMMA));
 }
 
-/* Lattice vectors in the laboratory of a crystal so turned. */
+/* Lattice vectors in the laboratory. turn: standard frame -> laboratory. */
 static mat3 lattice_vectors(const model_inputs *m, mat3 turn) {
     return m3_multiply(standard_basis(m), m3_transpose(turn));
 }
 
-/* Rotation of the beam by its tilt: about the polarization axis first, then about beam x
- * polarization. */
+/* Tilt of the beam: a rotation about the polarization axis, then one about beam x polarization. */
 static mat3 beam_tilt(const model_inputs *m) {
     const db_beam *beam = &m->experiment->beam;
     const vec3 horizontal = fixed(beam->polarization_axis),
@@ -117,10 +115,10 @@ static void add_product(num tensor[6], vec3 u, vec3 v, num s) {
     }
 }
 
-/* The transform of a block around a node is N_tot^2 exp(-x^T S^-1 x/2): its covariance S is
- * w^2/(N_i N_j) times the correlation of the block's size along i and j, in Miller indices. A block
- * of shape GAUSS has the w of kernel/lattice.h; for the others it is 1/sqrt(2 pi), with which peak
- * and integral are those of the square shape (docs/theory/spots.md, Size of a block). */
+/* Size of a block. Its transform around a node is N^2 exp(-x^T S^-1 x/2), with covariance S_ij = w^2 rho_ij
+ * /(N_i N_j) in Miller indices, correlations rho and N = N_a N_b N_c/sqrt(det rho). Shape GAUSS has the w
+ * of kernel/lattice.h. The square shape has w = 1/sqrt(2 pi), which keeps its peak and its integral
+ * (docs/theory/spots.md, Size of a block). */
 static void block_size(const model_inputs *m, num cell_volume, spread_interface *out) {
     const db_crystal *crystal = &m->experiment->crystal;
     const double square = crystal->shape == DB_SHAPE_GAUSS ? 0.63 / 4 / crystal->fudge
@@ -150,7 +148,7 @@ static void block_size(const model_inputs *m, num cell_volume, spread_interface 
         n_scale(n_mul(n_mul(cells, cell_volume), n_rsqrt(determinant)), square * sqrt(square));
 }
 
-/* Lattices of the blocks: rotations, strains, modes, tails. */
+/* How lattices of blocks differ: rotations, strains, modes, tails. */
 static void block_lattices(const model_inputs *m, spread_interface *out) {
     static const db_parameter rotation[6] = { DB_MOSAIC_XX, DB_MOSAIC_YY, DB_MOSAIC_ZZ,
                                               DB_MOSAIC_XY, DB_MOSAIC_ZX, DB_MOSAIC_YZ };
@@ -186,7 +184,8 @@ static void block_lattices(const model_inputs *m, spread_interface *out) {
     }
 }
 
-/* Covariance of vectors across the beam, from those along its horizontal and vertical. */
+/* Covariance tensor of vectors across the beam, from variances along its horizontal and vertical and
+ * their covariance (parameters id). */
 static void across_beam(vec3 horizontal, vec3 vertical, const db_parameter id[3],
                         const model_inputs *m, double unit, num tensor[6]) {
     for (int i = 0; i < 6; i++) tensor[i] = n_constant(0);
@@ -195,7 +194,7 @@ static void across_beam(vec3 horizontal, vec3 vertical, const db_parameter id[3]
     add_product(tensor, horizontal, vertical, n_scale(parameter(m, id[2]), 2 * unit));
 }
 
-/* 1: some of these neighbours in the table are not 0, or have slopes. */
+/* 1: one of `count` parameters, from `first` on in the table, is not 0 or has a slope. */
 static int in_use(const model_inputs *m, db_parameter first, int count) {
     for (int i = 0; i < count; i++) {
         const db_parameter p = (db_parameter)((int)first + i);
@@ -216,8 +215,8 @@ static int parts_in_use(const model_inputs *m) {
     return parts;
 }
 
-/* Spread of places on a panel: that of the crystal's lit part, of the detector's points, and that of
- * a (sub-)pixel, which is even. */
+/* Covariance of the places of photons on a panel: footprint of the lit crystal, point spread of the
+ * detector, and the uniform distribution over a (sub-)pixel. */
 static void panel_spread(const model_inputs *m, const db_panel *own, const num footprint[6],
                          panel_interface *panel) {
     const double part = 1e-3 / m->experiment->oversample, even = 1.0 / 12;
@@ -231,7 +230,7 @@ static void panel_spread(const model_inputs *m, const db_panel *own, const num f
                 n_scale(parameter(m, DB_POINT_SPREAD_FS), 2e-6));
 }
 
-/* What spots in closed form are made of (docs/theory/spots.md). */
+/* Values that spots in closed form depend on (docs/theory/spots.md). */
 static void closed_spots(const model_inputs *m, vec3 spindle, mat3 turn, interface_values *z) {
     const db_experiment *e = m->experiment;
     spread_interface *const out = &z->spread;
@@ -257,9 +256,9 @@ static void closed_spots(const model_inputs *m, vec3 spindle, mat3 turn, interfa
         panel_spread(m, &e->detector.panels[p], footprint, &z->panel[p]);
 }
 
-/* Rotation of a mosaic domain of a crystal that stands as `turn` says: about a random axis of the
- * laboratory (docs/theory/crystal.md, Mosaic domains). If the spread is anisotropic, the components
- * of the same rotation vector along the crystal's axes have a cap each. */
+/* Rotation of a mosaic domain about a random axis of the laboratory (docs/theory/crystal.md, Mosaic
+ * domains). An anisotropic spread has one cap for each component of the rotation vector along the
+ * crystal's axes, which `turn` takes to the laboratory. */
 static mat3 mosaic_rotation(const model_inputs *m, const db_mosaic_direction *direction,
                             mat3 turn) {
     const vec3 axis = fixed(direction->axis);
@@ -289,8 +288,8 @@ static void sample_rotations(const model_inputs *m, const db_mosaic_direction *d
     }
 }
 
-/* Spots in closed form have a formula for the rotation; their halo is seen in the middle of equal parts
- * of it. */
+/* Rotations of the halo beside spots in closed form: the middles of equal parts of the crystal's
+ * rotation. (The spots themselves have a formula for the rotation.) */
 static void halo_rotations(const model_inputs *m, vec3 axis, mat3 *rotation) {
     const db_goniometer *g = &m->experiment->goniometer;
     const size_t count = db_sample_count(m->experiment);
@@ -299,9 +298,10 @@ static void halo_rotations(const model_inputs *m, vec3 axis, mat3 *rotation) {
         rotation[i] = m3_transpose(m3_rotation(axis, n_constant(((double)i + 0.5) * part)));
 }
 
-/* Sum of 1/(1 + x^2)^2 over nodes beyond those that are summed, as an integral: with points p of the
- * cube's surface, a = p.M p and n = p/s, over s from 0 to 1 of 1/(s^2 + a)^2 times the surface around p
- * and its height. Gauss-Legendre, for half of the faces. */
+/* Tail of the halo: the sum of 1/(1 + x^2)^2 over the nodes outside the cube of summed nodes, as an
+ * integral. A node outside is n = p/s, with p on the cube's surface and s from 0 to 1. With a = p.M p the
+ * integrand is 1/(s^2 + a)^2, times the area around p and the height of the face. Gauss-Legendre, for
+ * half of the faces. */
 static num halo_tail(const num sharpness[6]) {
     static const double edge = DB_HALO_REACH + 0.5,
                         face[6] = { -0.93246951420315202781, -0.66120938646626451366,
@@ -332,8 +332,8 @@ static num halo_tail(const num sharpness[6]) {
     return n_scale(sum, 2 * edge * edge * edge);
 }
 
-/* Symmetric tensor in Miller indices of one that is diagonal in the standard frame, with the squares of
- * 2 pi times these numbers. */
+/* Symmetric tensor in Miller indices. In the standard frame it is diagonal, with elements
+ * (2 pi along[i])^2. */
 static void halo_tensor(mat3 reciprocal, const num along[3], num tensor[6]) {
     static const int first[6] = { 0, 1, 2, 0, 0, 1 }, second[6] = { 0, 1, 2, 1, 2, 2 };
     const double two_pi = 2 * 3.141592653589793238462643;
@@ -363,15 +363,17 @@ static void diffuse_halo(const model_inputs *m, num halo[DB_HALO_NUMBERS]) {
     const num cells = n_mul(parameter(m, DB_CELLS_A),
                             n_mul(parameter(m, DB_CELLS_B), parameter(m, DB_CELLS_C))),
               length = n_mul(gamma[0], n_mul(gamma[1], gamma[2]));
-    /* of each of the orientations, which of sampled spots the overall factor divides by */
+    /* closed form: each orientation of the halo has an equal share (with sampled spots the overall scale
+     * contains the division) */
     const double share = e->spread.spots == DB_SPOTS_CLOSED ? 1 / (double)db_sample_count(e) : 1;
     halo[DB_HALO_DENSITY] =
         n_scale(n_mul(cells, n_mul(length, volume)), 8 * 3.141592653589793238462643 * share);
     halo[DB_HALO_TAIL] = n_scale(halo_tail(halo + DB_HALO_M), 1.0 / DB_HALO_NODES);
 }
 
-/* Light that travels along the polarization axis has no field there. Unpolarized light needs none;
- * to the reference all scattering of polarized one lies along the field. */
+/* Tensor W of a ray that travels along the polarization axis, where the field has no component. It is the
+ * tensor of unpolarized light. In the reference's arithmetic all scattering of polarized light then lies
+ * along the field. */
 static void undirected_tensor(const db_experiment *e, vec3 incident, num tensor[6]) {
     const num i[3] = { incident.x, incident.y, incident.z };
     const double k = e->reference.on ? e->beam.polarization : 0;
@@ -407,7 +409,7 @@ static void polarization_tensor(const model_inputs *m, vec3 incident, num tensor
     }
 }
 
-/* Mean of the sources' wavelengths, as a ratio to the beam's. */
+/* Mean wavelength of the sources over the beam's wavelength. */
 static num mean_ratio(const model_inputs *m) {
     const db_beam *beam = &m->experiment->beam;
     num sum = n_constant(0), total = n_constant(0);
@@ -419,7 +421,7 @@ static num mean_ratio(const model_inputs *m) {
     return n_div(sum, total);
 }
 
-/* Wavelength of a source, of a spectrum stretched about its mean, with dispersion. */
+/* Wavelength of a source: the spectrum is stretched about its mean, then dispersion is applied. */
 static num source_wavelength(const model_inputs *m, const db_source *s, num mean) {
     const num wavelength = parameter(m, DB_WAVELENGTH), dispersion = parameter(m, DB_DISPERSION),
               widening = n_shift(parameter(m, DB_SPECTRUM_STRETCH), -1);
@@ -458,14 +460,14 @@ static void beam_sources(const model_inputs *m, source_interface *source) {
     }
 }
 
-/* f' and f'' of each kind of sites at a photon energy, along straight lines between the points of its
- * curve; beyond its ends those of the end (docs/theory/anomalous.md, Curves). */
+/* f' and f'' of each kind of sites at a photon energy: straight lines between the points of the kind's
+ * curve, constant beyond its ends (docs/theory/anomalous.md, Curves). */
 static void site_curves(const model_inputs *m, num kappa, num *out) {
     const db_site_kinds *const sites = m->experiment->structure_factors.sites;
     const num energy = n_scale(kappa, DB_EV_ANGSTROM);
     for (int k = 0; k < sites->count; k++) {
         const db_site_kind *const kind = &sites->kind[k];
-        size_t low = 0, high = kind->count - 1; /* the interval, by halves */
+        size_t low = 0, high = kind->count - 1; /* interval of the energy, found by bisection */
         while (high - low > 1) {
             const size_t middle = low + (high - low) / 2;
             if (kind->energy[middle] <= energy.v)
@@ -484,10 +486,10 @@ static void site_curves(const model_inputs *m, num kappa, num *out) {
     }
 }
 
-/* The motion that all panels make, each in its own frame: a rotation and a shift (m), in components
- * along fast, slow and normal. */
+/* Panel motion, the same for all panels but each in its own frame: a rotation and a shift (m), in
+ * components along fast, slow and normal. */
 typedef struct {
-    vec3 by_fast, by_slow, by_normal; /* what the rotation adds to each axis */
+    vec3 by_fast, by_slow, by_normal; /* change of each axis by the rotation */
     vec3 shift;
 } own_motion;
 
@@ -517,7 +519,7 @@ static vec3 from_own(const db_panel *p, vec3 own) {
     return v3_make(r[0], r[1], r[2]);
 }
 
-/* What its own motion adds to the corner of a panel, which lies half a diagonal from its centre. */
+/* Change of a panel's corner by the motion, a rotation about the panel's centre and a shift. */
 static vec3 corner_motion(const db_panel *p, const own_motion *m) {
     const double half_fast = 0.5e-3 * p->fast_pixels * p->pixel_size[0],
                  half_slow = 0.5e-3 * p->slow_pixels * p->pixel_size[1];
@@ -581,9 +583,8 @@ static void sensor_layers(const model_inputs *m, interface_values *out) {
                            : n_div(n_constant(1e6), parameter(m, DB_ATTENUATION_DEPTH));
 }
 
-/* Water: a cube of its own size, with an amplitude of 2.57 electrons in all directions; an
- * amorphous layer: its volume's number of molecules (docs/theory/pixel.md, Scattering without a
- * lattice). */
+/* Scattering without a lattice (docs/theory/pixel.md): a cube of water, with an amplitude of 2.57
+ * electrons a molecule in all directions, and the number of molecules in an amorphous layer. */
 static void lattice_free_matter(const model_inputs *m, interface_values *out) {
     const db_experiment *e = m->experiment;
     const db_background *b = &e->background;

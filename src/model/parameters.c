@@ -84,7 +84,7 @@ db_parameter db_parameter_source_weight(size_t source) {
                : DB_PARAMETER_COUNT;
 }
 
-/* Which curve (twice the kind's number, and 1 more for f'') and which point of it. */
+/* Number of the curve to which a point belongs: 2 kind for f', 2 kind + 1 for f''. */
 static int curve_of(db_parameter p) {
     return (int)(((unsigned)p - DB_SITE_CURVE_FIRST) >> POINT_BITS);
 }
@@ -122,7 +122,7 @@ static double *place_on_curve(const db_site_kinds *sites, db_parameter p) {
     return (curve % 2 ? kind->f_second : kind->f_prime) + point_of(p);
 }
 
-/* Place of a listed reflection's amplitude; NULL outside the box, and where it depends on the energy. */
+/* Pointer to a listed amplitude; NULL outside the box, or if structure factors depend on the energy. */
 static double *listed_amplitude(const db_structure_factors *f, db_parameter p) {
     int node[3];
     size_t entry;
@@ -131,7 +131,7 @@ static double *listed_amplitude(const db_structure_factors *f, db_parameter p) {
     return f->amplitude && db_amplitude_entry(f, node, &entry) ? &f->amplitude[entry] : NULL;
 }
 
-/* Where the experiment keeps a parameter; NULL if it has none such. */
+/* Pointer to a parameter's value in the experiment; NULL if the experiment has no such parameter. */
 static double *place_of(const db_experiment *experiment, db_parameter parameter) {
     if (is_source_weight(parameter))
         return source_of(parameter) < experiment->beam.source_count
@@ -160,7 +160,7 @@ const db_parameter_info *db_parameter_describe(db_parameter parameter) {
 unsigned db_parameter_moves(const db_experiment *experiment, db_parameter parameter) {
     const unsigned moves = db_parameter_describe(parameter)->facts->moves;
     const int closed = experiment->spread.spots == DB_SPOTS_CLOSED;
-    /* a halo depends on the lattice in more than one way, too */
+    /* a halo depends on orientation, lattice and, in closed form, numbers of cells: one column serves all */
     if (db_has_halo(&experiment->crystal) &&
         moves & (DB_MOVES_ORIENTATION | DB_MOVES_LATTICE | (closed ? DB_MOVES_CELLS : 0)))
         return DB_MOVES_ROTATIONS;
@@ -169,7 +169,7 @@ unsigned db_parameter_moves(const db_experiment *experiment, db_parameter parame
                                                              : DB_MOVES_LATTICE;
 }
 
-/* Of a halo with one number for all axes, or with one for each. */
+/* Is this a parameter of the crystal's halo, which has one number for all axes or one for each? */
 static int halo_has(const db_crystal *crystal, db_parameter p) {
     const int of_all = p == DB_DIFFUSE_SIGMA || p == DB_DIFFUSE_GAMMA;
     return db_has_halo(crystal) && of_all == !crystal->diffuse_anisotropic;
@@ -181,7 +181,7 @@ int db_parameter_exists(const db_experiment *experiment, db_parameter parameter)
     const int closed = spread->spots == DB_SPOTS_CLOSED;
     if (!info) return 0;
     switch (info->facts->kind) {
-    /* a first micrometre of sensor changes everything: where there is none, nothing is smooth */
+    /* at thickness 0 the image is not a smooth function of it: without a sensor every photon counts */
     case DB_KIND_SENSOR: return experiment->detector.sensor_thickness != 0;
     case DB_KIND_STRAIN_TENSOR:
         return closed && db_free_strains(spread->strain_ties) >> (parameter - DB_STRAIN_XX) & 1;
@@ -247,7 +247,7 @@ static db_status find_indexed(db_context *context, const char *name, db_paramete
         name, DB_MOST_SITE_KINDS);
 }
 
-/* Names that parameters had: the field "dispersion" is in percent, the parameter is not. */
+/* Former names of parameters: the field "dispersion" is in percent, the parameter is not. */
 static const struct {
     const char *former;
     db_parameter now;
