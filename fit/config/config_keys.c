@@ -62,7 +62,7 @@ const char *const db_stage_algorithms[] = { [DB_STAGE_PIXELS] = "LM",
 static const char *const pixel_choices[] = { "all", "shoeboxes", NULL };
 static const char *const backgrounds[] = { "plane", "constant", "fixed", "smooth", "none", NULL };
 
-#define BY_SHOTS "chosen by the shots: that which makes them most likely (evidence)"
+#define BY_SHOTS "chosen by the shots: the value that makes them most likely (evidence)"
 #define FROM_HEADER "from the image header"
 #define THAT_OF_CONVENTION "of the convention (other axes: custom only)"
 
@@ -94,7 +94,8 @@ static const db_config_key model_keys[] = {
         "refinement"),
     NUMBERS("orientation", 9, IN_CONFIG(orientation), (-1.000001, 1.000001), "", "from the matrix",
         "[1, 0, 0, 0, 1, 0, 0, 0, 1]",
-        "rotation, row by row, from the standard frame (c along z, b in the yz plane); replaces the matrix's"),
+        "rotation, row by row, from the standard frame (c along z, b in the yz plane); replaces the rotation of the "
+        "matrix"),
     OTHER("find_orientation", DB_KEY_LATTICES, IN_CONFIG(find_orientation), NULL, NULL,
         "yes: finds the orientation from the spots, and the cell if none is given; a given orientation is ignored. "
         "The pattern's scale (cell, distance) must be right to 3 % if all edges are refined, else to 0.5 %; the beam "
@@ -231,12 +232,12 @@ static const db_config_key data_keys[] = {
         "of the model (known)"),
     INTEGERS("shoebox_half_width", 1, IN_CONFIG(settings.shoebox_half_width), (1, 100), "pixels",
         "the largest, up to 8, that fits between predicted reflections", 0, "6",
-        "w: shoeboxes are (2w + 1) pixels wide"),
+        "half width w: shoeboxes are (2w + 1) pixels wide"),
     INTEGERS("max_shoeboxes", 1, IN_CONFIG(settings.max_shoeboxes), (1, 1000000), "", NULL, 0, NULL,
         "largest number of shoeboxes; the strongest are used"),
-    OTHER("reflections", DB_KEY_FILE, IN_CONFIG(reflection_file), "those with strong pixels", "reflections.txt",
+    OTHER("reflections", DB_KEY_FILE, IN_CONFIG(reflection_file), "reflections with strong pixels", "reflections.txt",
         "text file of h k l, or indexed reflections of DIALS (.refl): only these get shoeboxes (free)"),
-    OTHER("spots", DB_KEY_FILE, IN_CONFIG(spot_file), "those with strong pixels", "spots.txt",
+    OTHER("spots", DB_KEY_FILE, IN_CONFIG(spot_file), "reflections with strong pixels", "spots.txt",
         "text file of fast slow [panel], or spots of DIALS (.refl): only predicted reflections within half a "
         "shoebox of one of them get shoeboxes (free)"),
     OTHER("boxes", DB_KEY_FILE, IN_CONFIG(box_file), "squares around predicted reflections", "boxes.txt",
@@ -261,12 +262,11 @@ static const db_config_key shots_keys[] = {
         "text file: each line has an image or the configuration (.yaml) of a shot, and KEY=VALUE for this shot; or a "
         "DIALS experiment list (.expt), each image a shot; or a .stream of CrystFEL, each crystal a shot"),
     CHOICE("series", IN_CONFIG(series), no_yes, NULL, 0, NULL,
-        "yes: the images are frames of one rotating crystal: phi comes from their headers; all refined parameters "
-        "are shared except the scale; the orientation is that of all frames; parts of a reflection on "
-        "consecutive frames have one intensity"),
+        "yes: the images are frames of one rotating crystal: phi comes from their headers; all refined parameters, "
+        "the orientation too, are shared except the scale; parts of a reflection on consecutive frames have one "
+        "intensity"),
     NUMBERS("knots", 1, IN_CONFIG(series_knots), (NOT_NEGATIVE), "frames", NULL, NULL,
-        "of a series: orientation and shared scale vary linearly between knots, about this many frames apart; 0: "
-        "constant"),
+        "series: orientation and shared scale vary linearly between knots, about this many frames apart; 0: constant"),
     NUMBERS("outlier_sigma", 1, IN_CONFIG(shot_outlier_sigma), (NOT_NEGATIVE), "", NULL, NULL,
         "excludes shots whose chi2 is this many robust standard deviations (of its logarithm) above the median; 0: "
         "none"),
@@ -361,8 +361,8 @@ static const db_config_key curves_keys[] = {
     NUMBERS("smoothness", 1, IN_CONFIG(settings.curves.smoothness), (NOT_NEGATIVE), "electrons", BY_SHOTS, "1",
         "prior: standard deviation of the difference between a point and the mean of its neighbours; 0: none"),
     NUMBERS("kramers_kronig", 1, IN_CONFIG(settings.curves.kramers_kronig), (NOT_NEGATIVE), "electrons", BY_SHOTS, "0.4",
-        "prior: standard deviation of f' from what f'' asks for by the relation of Kramers and Kronig, beyond the energies "
-        "with the curve of the start; 0: none"),
+        "prior: standard deviation of f' from the f' that belongs to f'' by the relation of Kramers and Kronig; beyond the "
+        "energies f'' is the curve of the start; 0: none"),
     NUMBERS("wings", 2, IN_CONFIG(settings.curves.wings), (NOT_NEGATIVE), "eV, electrons", NULL, NULL,
         "prior: points this near to the first or last energy stay near the curve of the start, with this standard "
         "deviation; 0, 0: none"),

@@ -21,12 +21,12 @@ typedef struct curve_priors {
 
 static size_t points_of(const curve_priors *p) { return (size_t)p->curves->points[2]; }
 
-/* Standard deviations (electrons) in stages before the shots have chosen them. */
+/* Standard deviations of the priors (electrons) in stages before the shots have chosen them. */
 static const double usual_smoothness = 1, usual_kramers_kronig = 0.4;
 
 static double one_of(double chosen, double usual) { return isnan(chosen) ? usual : chosen; }
 
-/* A value, or its difference from the start, with a weight. */
+/* Adds a point of a curve, or its difference from the start, with a weight to the row. */
 static void add_value(const curve_priors *p, int curve, size_t point, double weight,
                       int from_start) {
     const size_t unknown = (size_t)p->place[(size_t)curve * points_of(p) + point],
@@ -41,22 +41,22 @@ static db_status restrain(const curve_priors *p, double sigma) {
     return status;
 }
 
-/* How far the true edge may be from that of the start (eV): oxidation states differ by less. */
+/* Largest distance of the true edge from the edge of the start (eV): oxidation states differ by less. */
 static const double edge_reach = 10;
 
 static double start_of_point(const curve_priors *p, int curve, size_t point) {
     return p->all->common.start[p->unknowns->index[p->place[(size_t)curve * points_of(p) + point]]];
 }
 
-/* How much f'' of the start bends at a point (electrons). */
+/* Bend of f'' of the start at a point (electrons): its distance from the mean of its neighbours. */
 static double bend_of_start(const curve_priors *p, int kind, size_t i) {
     const int second = 2 * kind + 1;
     return fabs(start_of_point(p, second, i) - 0.5 * start_of_point(p, second, i - 1) -
                 0.5 * start_of_point(p, second, i + 1));
 }
 
-/* Part of a prior's standard deviation that holds at a point: all near the edge of the start, where f'' bends most (also
- * between points, so that f' is another one than that of straight lines), and the calm part where it does not bend. */
+/* Factor of a prior's standard deviation at a point. It is 1 near the edge of the start, where f'' bends most: there f''
+ * bends between points, too, and f' differs from the f' of straight lines. It is `calm` where f'' does not bend. */
 static double liveliness_of(const curve_priors *p, int kind, size_t point) {
     const double step = db_site_curve_energy(p->curves->points, 1) - p->curves->points[0];
     double near = 0, most = 0;
@@ -91,8 +91,8 @@ static db_status hold_wings(const curve_priors *p, int curve) {
     return DB_OK;
 }
 
-/* f' changes from the start as f'' does; beyond the points f'' is that of the start, which it reaches within another
- * step. */
+/* Relation of Kramers and Kronig between the changes of f' and f'' from the start. Beyond the points f'' is the curve of
+ * the start, which it reaches within one more step. */
 static db_status relate(const curve_priors *p, int kind) {
     for (size_t i = 0; i < points_of(p); i++) {
         const double *const points = p->curves->points, at = db_site_curve_energy(points, (long)i);
@@ -110,7 +110,7 @@ static db_status relate(const curve_priors *p, int kind) {
     return DB_OK;
 }
 
-/* Where each value is among the unknowns; 0: one of them is not, as in a stage that leaves curves. */
+/* Finds the unknown of each point. 0: a point is no unknown, as in a stage that does not refine curves. */
 static int find_places(const curve_priors *p, int kinds) {
     const db_unknowns *const u = p->unknowns;
     size_t found = 0;
@@ -135,7 +135,7 @@ static db_status restrain_all(const curve_priors *p, int kinds) {
     return DB_OK;
 }
 
-/* Standard deviations among which the shots choose (electrons). */
+/* Choices of the shots for the standard deviations (electrons). */
 static const double smoothness_choices[] = { 0.06, 0.12, 0.25, 0.5, 1, 2, 4, 8 };
 static const double calm_choices[] = { 1, 0.3, 0.1, 0.03 }; /* parts */
 static const double kramers_kronig_choices[] = { 0.1, 0.2, 0.4, 0.8, 1.6 };
@@ -145,8 +145,8 @@ enum {
     RELATION_CHOICES = sizeof kramers_kronig_choices / sizeof *kramers_kronig_choices
 };
 
-/* The start of all f' and f'' is at most this wrong (electrons, standard deviation): it makes the priors a distribution, whose
- * evidence can be compared, and is too wide to change anything else. */
+/* Standard deviation (electrons) of all f' and f'' from the start. It turns the priors into a distribution whose evidence can
+ * be compared, and is too wide to change anything else. */
 static const double broadest = 100;
 
 int db_curves_are_open(const db_shots *all, int stage) {
@@ -159,7 +159,7 @@ int db_curves_are_open(const db_shots *all, int stage) {
            stage + 1 == (int)s->stage_count && !all->options->series;
 }
 
-/* Adds the priors to unknowns; broadly: also that of all values. */
+/* Adds the priors to unknowns; broadly: 1 adds the broadest prior of all values, too. */
 static db_status restrain_curves(const db_shots *all, int broadly, db_unknowns *unknowns) {
     const db_site_kinds *const sites = all->amplitudes.sites;
     curve_priors p = { .all = all, .curves = &all->settings.curves, .unknowns = unknowns };
@@ -184,7 +184,7 @@ db_status db_curves_restrain(const db_shots *all, db_unknowns *unknowns) {
     return restrain_curves(all, 0, unknowns);
 }
 
-/* Sums of shots as a gradient and a normal matrix; NULL: of nothing. */
+/* Gradient and normal matrix from the sums of shots; sums NULL: 0. */
 static void fill_equations(size_t n, const double *sums, double *gradient, double *normal) {
     for (size_t i = 0, at = 1 + n; i < n; i++) {
         gradient[i] = sums ? sums[1 + i] : 0;
@@ -193,7 +193,7 @@ static void fill_equations(size_t n, const double *sums, double *gradient, doubl
     }
 }
 
-/* log of the determinant of an eliminated matrix, without what is not determined. */
+/* Logarithm of the determinant of an eliminated matrix, without the pivots of undetermined directions. */
 static double log_of_pivots(size_t n, const double *normal) {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -201,8 +201,8 @@ static double log_of_pivots(size_t n, const double *normal) {
     return sum;
 }
 
-/* -2 log of the evidence of these priors, but for what is the same for all: the least of the loss with priors, and how much
- * smaller the shots make the room for the unknowns. room: [count][count + 1]. */
+/* -2 log evidence of the present priors, without a constant: the least loss with priors, plus the log of the factor by which
+ * the shots shrink the volume of likely unknowns. room: [count][count + 1]. */
 static db_status weigh_priors(const db_shots *all, const size_t *index, size_t n, const double *x,
                               const double *sums, double *room, double *weight) {
     double *const gradient = room, *const normal = room + n;

@@ -1,4 +1,4 @@
-/* A joint stage: the search for what shots share, which a checkpoint can resume. */
+/* A joint stage: the search for the quantities that shots share. A checkpoint can resume it. */
 #include "fit/shots/joint.h"
 
 #include "fit/shots/curves.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts beside the sums: shots in use, their degrees of freedom, shots excluded. */
+/* Counts that follow the sums: shots in use, their degrees of freedom, excluded shots. */
 enum { USED, DEGREES, LOST, COUNTS };
 
 /* The state of a joint stage. */
@@ -28,16 +28,16 @@ typedef struct joint {
     db_shots *all;
     int stage;
     db_joint_links links;
-    size_t *index; /* [unknowns] among the settings' parameters */
-    double *value; /* [unknowns] at the best point */
+    size_t *index; /* [unknowns]: number of the parameter in the settings */
+    double *value; /* [unknowns]: values at the best point */
     double *spare; /* [unknowns] */
     int *at_bound; /* [unknowns] */
-    double *sums;  /* of the last evaluation, over all shots: db_schur_sums_size, then COUNTS */
+    double *sums;  /* sums of the last evaluation over all shots, db_schur_sums_size, then COUNTS */
     size_t schur_size;
     const double *at; /* unknowns of the evaluation */
     db_search search;
     db_search_log log;
-    int looks; /* 1: nothing moves */
+    int looks; /* 1: the stage only evaluates; models do not move */
 } joint;
 
 static size_t point_size(const db_schur_order *order) {
@@ -61,7 +61,7 @@ db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, in
     return DB_OK;
 }
 
-/* The expected values of a shot's local quantities at these shared values. */
+/* Predicts a shot's local quantities for new shared values, to first order. */
 static void predict_local(const joint *j, size_t shot, double *local) {
     const db_shot_state *const state = &j->all->state[shot];
     const db_schur_order *const order = &j->links.order;
@@ -77,17 +77,17 @@ static void predict_local(const joint *j, size_t shot, double *local) {
         local[i] = state->best.local[i] + step[order->shared + i];
 }
 
-/* Counts uses of a shot's pixels. */
+/* Adds to the number of evaluations of shots' pixels. */
 static void count_evaluations(db_shots *all, int evaluations) {
 #pragma omp atomic update
     all->evaluations += (size_t)evaluations;
 }
 
-/* How each shot is fitted for given shared values. What is left of its gradient is eliminated
- * with its local quantities, so that only the last stage, whose values are the result, needs all
- * of the way to the minimum. Joint intensities are found by stages of their own, shared quantities
- * with them: before these it is enough to go where the equations say. Each evaluation renders the
- * many derivatives of curves: shots come near their minima, and what is left is eliminated. */
+/* The search of each shot for given shared values. The rest of its gradient is eliminated with its local
+ * quantities, so that only the last stage, whose values are the result, has to reach the minimum. Joint
+ * intensities have stages of their own, which find shared quantities, too: before them one evaluation is
+ * enough. With curves each evaluation renders many derivatives: shots come near their
+ * minima, and the rest is eliminated. */
 static db_fit_stage local_search(const joint *j) {
     const double enough = 1e-2, near = 1e-3;
     db_fit_stage own = *j->search.stage;
@@ -104,12 +104,12 @@ static void count_shot(const db_shot_summary *summary, double counts[COUNTS]) {
     if (summary->used) counts[DEGREES] += summary->degrees;
 }
 
-/* Adds a shot's part of the reduced equations, its local quantities at their best, to sums. */
+/* Adds a shot's part of the reduced equations to sums, with its local quantities at their best values. */
 static db_status reduce_shot(const joint *j, db_context *context, size_t shot, db_open_shot *open,
                              double *sum) {
     const db_schur_order *const order = &j->links.order;
     db_objective *const o = &open->objective;
-    /* the likelihood of spots depends on how wide they are: shots cannot be compared by it */
+    /* moments: the likelihood of spots depends on their widths, so it cannot compare shots */
     j->all->summary[shot].target = open->by_moments ? 0 : o->loss / o->degrees;
     if (j->all->series) return db_series_note(j->all, context, shot, open);
     double *const own = calloc(db_schur_sums_size(order->shared), sizeof *own);
@@ -168,8 +168,8 @@ static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, 
     return status;
 }
 
-/* One pass over the shots. Sums may differ in the last bit on different machines: all processes take those
- * of rank 0. *lost: shots that it has excluded. */
+/* Sums over all shots in one pass. Sums may differ in the last bit on different machines, so all processes take
+ * the sums of rank 0. *lost: number of shots that the pass has excluded. */
 static db_status sum_shots(joint *j, int *lost) {
     db_shots *const all = j->all;
     const double *const counts = j->sums + j->schur_size;
@@ -225,7 +225,7 @@ static db_status move_log(void *user, db_pieces *pieces) {
     return db_checkpoint_move_log(j->all, j->stage, j->links.unknowns, &j->log, pieces);
 }
 
-/* The best point of a shot; the tail lies behind its local values. */
+/* Lists the memory of a shot's best point; the tail follows the local values. */
 static db_status move_point(void *user, size_t shot, db_pieces *pieces) {
     const joint *const j = user;
     db_pieces_move(pieces, j->all->state[shot].best.local,
@@ -246,8 +246,8 @@ static db_status keep_best(void *user) {
 
 static double degrees(const joint *j) { return j->all->degrees - (double)j->links.unknowns; }
 
-/* Starting values of the unknowns, into value, and of a series' intensities, by the shots in use. All processes call
- * it. */
+/* Starting values of the unknowns and of a series' intensities, from the shots in use. All processes must call this
+ * function. */
 static db_status begin_unknowns(joint *j, double *value) {
     db_shots *const all = j->all;
     db_unknowns *const u = &j->search.unknowns;
@@ -268,10 +268,10 @@ static db_status evaluate_joint(void *user, const double *x, db_evaluation *at) 
     int lost;
     j->at = x;
     DB_TRY(sum_shots(j, &lost));
-    if (lost && j->all->series) /* as a run that goes on would; a best point stays */
+    if (lost && j->all->series) /* as a resumed run does; the best point does not change */
         DB_TRY(begin_unknowns(j, j->search.started ? j->spare : j->value));
     at->degrees = degrees(j);
-    /* without the shots that were excluded */
+    /* 1: the sums are of a smaller set of shots than the best point */
     at->is_of_another = lost && (j->search.started || j->all->series);
     db_schur_total(j->links.unknowns, j->sums, &at->loss, at->gradient, at->normal);
     return DB_OK;
@@ -301,7 +301,8 @@ static db_status prepare_joint(joint *j) {
     return db_search_prepare(&j->search);
 }
 
-/* Stores which of a shot's linked quantities are at a bound, and its part of the unknowns that not all shots share. */
+/* Stores which linked quantities of a shot are at a bound. Takes the shot's part of the unknowns of groups and knots from
+ * its degrees of freedom. */
 static void tell_shot(const joint *j, size_t shot) {
     db_shots *const all = j->all;
     for (size_t l = 0; l < j->links.order.shared; l++) {
@@ -314,8 +315,8 @@ static void tell_shot(const joint *j, size_t shot) {
     all->summary[shot].degrees -= (double)(j->links.unknowns - j->links.shared) / (double)all->used;
 }
 
-/* Whether the models are near enough to the pixels for the stage. If not, they stay as the stage before has
- * left them, at the bounds where they are. */
+/* Are the models near enough to the pixels for this stage? If not, models and bounds stay as the previous stage has
+ * left them. */
 static db_status are_near(joint *j, int *near) {
     const double most = j->search.stage->most_misfit;
     int lost;
@@ -343,7 +344,7 @@ static db_status search_unknowns(joint *j, db_stage_result *end) {
     return DB_OK;
 }
 
-/* A shot that cannot be evaluated here has no say. */
+/* Adds a shot's sums for the choice of priors; a shot that cannot be evaluated is left out. */
 static db_status weigh_shot(db_shots *all, db_context *context, size_t shot, void *user,
                             double *sum) {
     int opened;
@@ -352,8 +353,8 @@ static db_status weigh_shot(db_shots *all, db_context *context, size_t shot, voi
     return opened && status == DB_ERROR_INPUT ? DB_OK : status;
 }
 
-/* Strengths of priors of curves that are open: a pass over the shots where the stage before has left them. A run
- * that goes on chooses them again, before it takes up what it has evaluated. */
+/* Chooses the strengths of priors of curves that are open, by a pass over the shots as the previous stage has left
+ * them. A resumed run chooses them again before it reads the evaluations of its checkpoint. */
 static db_status choose_priors(joint *j) {
     db_shots *const all = j->all;
     const size_t n = j->links.unknowns;
@@ -379,7 +380,7 @@ static db_status choose_priors(joint *j) {
     return status;
 }
 
-/* Goes on where the run was interrupted. */
+/* Resumes the stage from the checkpoint. */
 static db_status take_up(joint *j) {
     const db_stage_state state = state_of(j);
     j->log.stage = -1;
@@ -426,17 +427,17 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
     return status;
 }
 
-/* What a joint stage leaves: models at its minimum. */
+/* The end of a joint stage: models are moved to its minimum. */
 
-/* Where models go. */
+/* The point to which models are moved. */
 typedef struct target {
     int stage;
     db_joint_links links;
     const double *unknown;
 } target;
 
-/* Which of a shot's own quantities are at a bound. The slope of those that its best point has left out pushes outward; a stage
- * without tails (joint intensities, models that stay) does not know slopes. */
+/* Stores which of a shot's own quantities are at a bound. A quantity that the best point leaves out has a slope that pushes
+ * it outward. A stage without tails (joint intensities, models that stay) knows no slopes. */
 static db_status tell_bounds(const db_shots *all, const db_schur_order *order, db_context *context,
                              size_t shot, const db_variables *variables) {
     const db_shot_point *const best = &all->state[shot].best;

@@ -27,14 +27,14 @@ static int by_reflection(const void *a, const void *b) {
     return x->box < y->box ? -1 : x->box > y->box;
 }
 
-/* Neighbours in time: a crystal that turns far enough shows a reflection twice, as different spots,
- * whose intensities differ by what absorbs and decays. So does another sweep. */
+/* Do two parts of a reflection belong to one passage? A crystal that turns far enough shows a reflection twice; the
+ * two intensities differ by absorption and decay. Another sweep shows it again, too. */
 static int goes_on(const db_shots *all, const db_series_part *last, const db_series_part *next) {
     return db_compare_hkl(last->hkl, next->hkl) == 0 && next->shot <= last->shot + 1 &&
            all->sweep[last->shot] == all->sweep[next->shot];
 }
 
-/* All processes have the boxes of all shots, and give them the same numbers. */
+/* Numbers the boxes of all shots. All processes know all boxes, so their numbers agree. */
 static db_status number_boxes(db_shots *all, const db_shown *shown) {
     db_series *const s = all->series;
     size_t count = 0, at = 0;
@@ -61,7 +61,7 @@ static db_status number_boxes(db_shots *all, const db_shown *shown) {
     return DB_OK;
 }
 
-/* A reflection of several parts takes one intensity, of which each has its share. */
+/* Degrees of freedom: the intensity of a reflection takes one, divided among its parts. */
 static void count_degrees(const db_shots *all) {
     const db_series *const s = all->series;
     for (size_t k = 0; k < all->count; k++)
@@ -106,7 +106,7 @@ static db_status make_values(db_shots *all) {
                                     : db_fail_memory(all->context, "the intensities of a series");
 }
 
-/* Numbers the reflections of the frames in use. refuse: fails if these are too few; NULL: they never are. */
+/* Numbers the reflections of the frames in use. refuse: function that fails if there are too few; NULL: no such test. */
 static db_status begin_series(db_shots *all, const db_joint_links *links, int stage,
                               db_status (*refuse)(db_shots *all)) {
     db_shown *const boxes = calloc(all->count + 1, sizeof *boxes);
@@ -179,7 +179,7 @@ static int is_quadratic(const db_shots *all) {
     return (target < 0 ? all->settings.target : (db_fit_target)target) == DB_FIT_WEIGHTED;
 }
 
-/* Backgrounds begin where they are best to first order. */
+/* Hands the objective the backgrounds of a shot, which are best to first order. */
 static void give_backgrounds(const db_series *s, size_t shot, db_objective *objective) {
     for (size_t b = 0; b < objective->blocks.count; b++) {
         const db_part_background *const from = &s->background[0][shot][b];
@@ -204,12 +204,12 @@ void db_series_give(const db_shots *all, size_t shot, int at_start, db_objective
 
 /* A pass that finds intensities. */
 typedef struct search {
-    const double *unknown; /* NULL: at the start */
-    int first;             /* 1: from 0, where chi2 with weights from the data is least */
-    int known;             /* 1: backgrounds of boxes are known nearly */
+    const double *unknown; /* values of the unknowns; NULL: the start */
+    int first; /* 1: from intensities of 0 to the least chi2 with weights from the data */
+    int known; /* 1: backgrounds of boxes are nearly known */
 } search;
 
-/* Sums of a box with its background eliminated, which is kept. Returns by how much the loss is above its least. */
+/* Eliminates the background from the sums of a box, and keeps it. Returns the excess of the loss over its minimum. */
 static double eliminate_background(const double linear[DB_LINEAR], db_block_sums *sums,
                                    db_part_background *to) {
     double step[DB_LINEAR] = { 0 }, slope[DB_LINEAR] = { 1 };
@@ -226,7 +226,7 @@ static double eliminate_background(const double linear[DB_LINEAR], db_block_sums
     return fall;
 }
 
-/* Eliminates the backgrounds of a frame's boxes. Returns by how much the loss of the worst is above its least. */
+/* Eliminates the backgrounds of a frame's boxes. Returns the largest excess of a box's loss over its minimum. */
 static double eliminate_backgrounds(const db_series *s, size_t shot, db_objective *objective) {
     double most = 0;
     for (size_t b = 0; b < objective->blocks.count; b++)
@@ -236,10 +236,10 @@ static double eliminate_backgrounds(const db_series *s, size_t shot, db_objectiv
     return most;
 }
 
-/* Sums by the intensities, with backgrounds at their best: where that is known nearly, one look at the pixels tells. */
+/* Sums by the intensities, with backgrounds at their best values. If these are nearly known, one evaluation suffices. */
 static db_status eliminate_here(const db_series *s, size_t shot, const double *value,
                                 db_objective *objective) {
-    const double near = 0.01; /* of the loss: a tenth of a standard error */
+    const double near = 0.01; /* excess of the loss at a tenth of a standard error */
     DB_TRY(db_objective_render(objective, value, DB_OBJECTIVE_LOSS));
     for (int solve = 0; solve < 2; solve++) {
         DB_TRY(db_objective_run_boxes(objective, DB_BOXES_AS_BEFORE, solve, DB_BOXES_LINEAR));
@@ -296,11 +296,12 @@ static db_status look(db_shots *all, db_context *context, size_t shot, void *use
         status = look_at_start(all, context, shot, how, &open, sum);
     }
     db_open_shot_destroy(&open);
-    return status == DB_ERROR_INPUT ? DB_OK : status; /* the evaluation to come fails, too */
+    return status == DB_ERROR_INPUT ? DB_OK
+                                    : status; /* the next evaluation fails, too, and tells */
 }
 
-/* Steps of intensities, as many at most; the first one from 0, unless they are known nearly. least: of
- * standard errors that they are at least. They end where none is more than a hundredth of its error long. */
+/* Takes up to `steps` steps of the intensities. The first step starts from 0, unless intensities are nearly known.
+ * least: lower limit of the intensities in standard errors. Ends when no step exceeds a tenth of a standard error. */
 static db_status take_steps(db_shots *all, const double *unknown, int known, int steps,
                             double least) {
     const double enough = 0.1;
@@ -329,7 +330,7 @@ static db_status take_steps(db_shots *all, const double *unknown, int known, int
 
 static int steps_of(const db_shots *all) { return is_quadratic(all) ? 1 : 12; }
 
-/* Backgrounds number `from` become those number `to`. */
+/* Copies the set of backgrounds number `from` to number `to`. */
 static void copy_backgrounds(const db_shots *all, int from, int to) {
     const db_series *const s = all->series;
     for (size_t k = 0; k < all->count; k++)
@@ -340,7 +341,8 @@ static void copy_backgrounds(const db_shots *all, int from, int to) {
 
 db_status db_series_start(db_shots *all, const double *unknown) {
     db_series *const s = all->series;
-    DB_TRY(take_steps(all, unknown, 0, steps_of(all), 1)); /* dark ones have slopes, too */
+    DB_TRY(
+        take_steps(all, unknown, 0, steps_of(all), 1)); /* so dark reflections have slopes, too */
     memcpy(s->begun, s->value[1], s->count * sizeof *s->begun);
     copy_backgrounds(all, 0, 1);
     return DB_OK;
@@ -376,11 +378,11 @@ db_status db_series_note(const db_shots *all, db_context *context, size_t shot,
     return DB_OK;
 }
 
-/* What a reflection says, its intensity being at its best: by unknowns, of which it touches some. */
+/* Sums of a reflection by the unknowns that it depends on, with its intensity at its best value. */
 typedef struct reflection {
     double pull, curvature;
-    double change;         /* of its intensity, from that with which it was rendered */
-    double factor;         /* of its light */
+    double change;         /* best intensity minus rendered intensity */
+    double factor;         /* best over rendered intensity; 1 if chi2 is not quadratic */
     double *cross, *slope; /* [unknowns] */
     size_t count, *touched;
     unsigned char *is_touched; /* [unknowns] */
@@ -393,9 +395,10 @@ static void touch(reflection *r, size_t unknown) {
     r->touched[r->count++] = unknown;
 }
 
-/* The best intensity, not below 0. What a change promises counts only where chi2 is quadratic: steps elsewhere may have
- * ended far from the best, and a promise from there may be anything. Of chi2 derivatives by the unknowns are known at any
- * intensity J, as these are J times those by the light: half slopes are J (s + J c), mixed ones J c, second ones J^2 n. */
+/* The best intensity, not below 0. The promised decrease of chi2 counts only if chi2 is quadratic: otherwise steps may
+ * have ended far from the best intensity, and the promise may be anything. Derivatives of a quadratic chi2 by the unknowns
+ * are known at any intensity J, as J times derivatives by the light: half slopes are J (s + J c), mixed second
+ * derivatives J c, second derivatives J^2 n. */
 static void find_best(const db_shots *all, size_t h, int quadratic, double *loss, reflection *r) {
     const db_series *const s = all->series;
     const double rendered = s->value[1][h];
@@ -412,14 +415,15 @@ static void find_best(const db_shots *all, size_t h, int quadratic, double *loss
     if (quadratic) *loss += r->change * (2 * r->pull + r->curvature * r->change);
 }
 
-/* What is summed up, by the unknowns but for the first. */
+/* Sums of a pass. Their index is the unknown, except in `frame`. */
 typedef struct totals {
-    double *frame; /* [shots][db_schur_sums_size of linked variables] what each frame says */
+    double *frame; /* [shots][db_schur_sums_size of linked variables]: sums of each frame */
     double *sums, *of_reflections;
-    double *begins; /* [shots][unknowns] slopes by where reflections begin; NULL: not wanted */
+    double *
+        begins; /* [shots][unknowns]: slopes of reflections, kept with their first frame; NULL: not wanted */
 } totals;
 
-/* A box, its intensity being at its best: to what its frame says, and its reflection. */
+/* Adds a box, with its intensity at the best value, to the sums of its frame and of its reflection. */
 static void add_part(const db_shots *all, const db_series_part *p, double *frame, reflection *r) {
     const db_series *const s = all->series;
     const db_linearization linearization = linearization_of(all, p->shot);

@@ -17,7 +17,7 @@ typedef struct db_fit_estimate {
     const char *unit;
     db_parameter parameter;
     int at_bound; /**< -1 lower, 1 upper, 0 inside */
-    int shared;   /**< 1: all shots have one value; 0: each has its own. Of a single shot: 1 */
+    int shared;   /**< 1: all shots have one value; 0: each has its own; a single shot: 1 */
     double start;
     double value;
     double error_unscaled; /**< from the variances alone */

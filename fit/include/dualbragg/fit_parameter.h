@@ -37,7 +37,7 @@ typedef struct db_fit_parameter {
      * DB_PANEL_SHIFT_FAST to DB_PANEL_TURN_NORMAL and means the motion of this group along or about
      * the axes of its frame (db_panel_group_frame) */
     int group;
-    /** of several images: 1 all share one value, 0 each has its own, -1 as
+    /** several images: 1 all share one value, 0 each has its own, -1 as
      * db_fit_parameter_is_shared says */
     int shared;
     /** stages that refine it (if tied: follow it): bit s
@@ -47,8 +47,8 @@ typedef struct db_fit_parameter {
      * start - range and start + range; NAN: not given */
     double range;
     int line; /**< of the configuration's file, for messages; 0: none */
-    /** 1: of the usual stages of spots in closed form, only those from
-     * `detector` on refine it, if this describes held-out spots better */
+    /** 1: the usual stages of spots in closed form refine it only from the stage
+     * `detector` on, and only if this describes held-out spots better */
     int earned;
     double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_parameter;

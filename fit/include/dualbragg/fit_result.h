@@ -46,7 +46,7 @@ typedef struct db_fit_reflection {
     int hkl[3];
     double d_spacing;    /**< A */
     double position[2];  /**< predicted (pixels of the panel, fast, slow) */
-    double observed[2];  /**< centroid of the strong pixels (the same); NAN: there are none */
+    double observed[2];  /**< centroid of the strong pixels (pixels); NAN: there are none */
     db_region region;    /**< the shoebox */
     double counts;       /**< of the spot, in the pixels used */
     double counts_sigma; /**< its standard error */
@@ -65,7 +65,7 @@ typedef struct db_fit_reflection {
     double sum; /**< counts above the background, over the pixels used */
     double
         sum_sigma; /**< its standard error, by the noise of the pixels; the plane's own is left out */
-    /** of its photons (A): mean and standard deviation, by the model: db_spot.wavelength */
+    /** wavelengths of the spot's photons (A): mean and standard deviation by the model (db_spot.wavelength) */
     double wavelength, wavelength_width;
 } db_fit_reflection;
 
@@ -173,10 +173,10 @@ typedef struct db_fit_result {
     double refining_seconds;
     db_fit_history *history;
     size_t history_count;
-    double *history_values; /**< what history[].value points into */
+    double *history_values; /**< memory of history[].value */
     db_fit_shoebox *shoeboxes;
     size_t shoebox_count;
-    int shoebox_half_width; /**< pixels; that of the settings, or the one chosen */
+    int shoebox_half_width; /**< pixels; from the settings, or chosen by the program */
     db_fit_start *starts;   /**< the best first; NULL if there was one */
     size_t start_count;
     db_fit_trial *trials; /**< of stages with a condition; NULL: none */

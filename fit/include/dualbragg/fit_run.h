@@ -138,19 +138,20 @@ typedef struct db_fit_shots_options {
 /** What the frames of a rotation series show of a reflection together, in one passage through the Ewald sphere. */
 typedef struct db_fit_passage {
     int hkl[3];
-    size_t first, last;          /**< shots that show parts of it, from 0 */
-    double recorded;             /**< what part of it they show by the model, 0 to 1 */
+    size_t first, last; /**< shots that show parts of it, from 0 */
+    double recorded;    /**< part of the reflection that the frames show by the model, 0 to 1 */
     double square, square_sigma; /**< F^2: of the model's spots, times the scales of the frames */
     double light, light_sigma; /**< counts above the background in its boxes, all frames together */
     double model;              /**< counts of the model there */
     double photons;            /**< of the model's spots there for F^2 = 1 */
     double chi2;               /**< of its pixels */
-    size_t pixels, strong;     /**< in use; of these, those that stand out of their surroundings */
-    size_t panel;              /**< on which it is */
+    size_t pixels,
+        strong;   /**< pixels in use, and how many of them stand out of their surroundings */
+    size_t panel; /**< panel of the reflection */
     double position
         [3]; /**< of the model's light: pixels of the panel (fast, slow), shots from 0 (middle of the
                              first: 0.5) */
-    double observed[3]; /**< likewise, of its strong pixels; NAN: there are none */
+    double observed[3]; /**< centroid of its strong pixels, in the same form; NAN: there are none */
     double observed_variance
         [3];           /**< by the noise of their counts; along the shots also by their width */
     double background; /**< counts per pixel */
@@ -197,7 +198,7 @@ typedef struct db_fit_shots_result {
     char (*warnings)[DB_FIT_WARNING_SIZE];
     const char **advice;
     size_t warning_count;
-    db_fit_curves curves; /**< those of the settings, with the priors that the shots have chosen */
+    db_fit_curves curves; /**< settings of the curves, with the priors that the shots have chosen */
 } db_fit_shots_result;
 
 /** Refines all shots. settings: as for one shot; db_fit_parameter.shared selects shared

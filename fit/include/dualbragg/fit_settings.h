@@ -124,7 +124,7 @@ typedef struct db_fit_curves {
                       smoothness is; 0: it is the same everywhere */
     double wings[2]; /**< points this near to the ends (eV) stay near the start with this standard
                          deviation (electrons); 0: none */
-    /** electrons: standard deviation of f' from what f'' asks for (db_kramers_kronig); 0: none; NAN: chosen
+    /** electrons: standard deviation of f' from the f' that belongs to f'' (db_kramers_kronig); 0: none; NAN: chosen
      * likewise */
     double kramers_kronig;
 } db_fit_curves;
@@ -150,7 +150,7 @@ typedef struct db_fit_settings {
      * between predicted reflections; for wide spots in closed form up to 20 */
     int shoebox_half_width;
     int max_shoeboxes; /**< strongest ones are kept */
-    /** free: reflections that get shoeboxes; NULL: those with strong pixels; borrowed */
+    /** free: reflections that get shoeboxes; NULL: reflections with strong pixels; borrowed */
     const db_fit_spots *spots;
     /** a pixel is strong if it is this many standard deviations above the local background and touches
      * at least two more such pixels */

@@ -56,7 +56,7 @@ typedef struct db_fit_verdict {
     size_t light_spots;
     double light_part;
     int intensities_usable; /**< 0: light_part is below 2/3 */
-    /** a frame of a rotation series: part of the light of its spots, by squares, that the model
+    /** frame of a rotation series: part of the light of its spots, by squares, that the model
      * explains; NAN: not known */
     double light_explained;
 } db_fit_verdict;
