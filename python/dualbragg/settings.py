@@ -47,8 +47,8 @@ class Model(Section):
     """crystal system, lattice (tP), number or symbol of a space group; the cell keeps this symmetry in the refinement;
     default: of the experiment list, else only follows ties edges and angles"""
     orientation: Optional[Numbers] = None
-    """rotation, row by row, from the standard frame (c along z, b in the yz plane); replaces the matrix's; default: from
-    the matrix"""
+    """rotation, row by row, from the standard frame (c along z, b in the yz plane); replaces the rotation of the matrix;
+    default: from the matrix"""
     find_orientation: Optional[Union[bool, Dict[str, int]]] = None
     """yes: finds the orientation from the spots, and the cell if none is given; a given orientation is ignored. The
     pattern's scale (cell, distance) must be right to 3 % if all edges are refined, else to 0.5 %; the beam centre to 10
@@ -286,16 +286,16 @@ class Data(Section):
     """pixels that known structure factors are compared with: all, or shoeboxes around the brightest reflections of the
     model (known)"""
     shoebox_half_width: Optional[int] = None
-    """pixels: w: shoeboxes are (2w + 1) pixels wide; default: the largest, up to 8, that fits between predicted
+    """pixels: half width w: shoeboxes are (2w + 1) pixels wide; default: the largest, up to 8, that fits between predicted
     reflections"""
     max_shoeboxes: Optional[int] = None
     """largest number of shoeboxes; the strongest are used"""
     reflections: Optional[Path] = None
-    """text file of h k l, or indexed reflections of DIALS (.refl): only these get shoeboxes (free); default: those with
-    strong pixels"""
+    """text file of h k l, or indexed reflections of DIALS (.refl): only these get shoeboxes (free); default: reflections
+    with strong pixels"""
     spots: Optional[Path] = None
     """text file of fast slow [panel], or spots of DIALS (.refl): only predicted reflections within half a shoebox of one of
-    them get shoeboxes (free); default: those with strong pixels"""
+    them get shoeboxes (free); default: reflections with strong pixels"""
     boxes: Optional[Path] = None
     """shoeboxes: text file of panel fast_min fast_max slow_min slow_max [h k l], or boxes of DIALS (.refl) (free); default:
     squares around predicted reflections"""
@@ -323,11 +323,10 @@ class Shots(Section):
     experiment list (.expt), each image a shot; or a .stream of CrystFEL, each crystal a shot; default: one image, named
     above"""
     series: Optional[bool] = None
-    """yes: the images are frames of one rotating crystal: phi comes from their headers; all refined parameters are shared
-    except the scale; the orientation is that of all frames; parts of a reflection on consecutive frames have one
-    intensity"""
+    """yes: the images are frames of one rotating crystal: phi comes from their headers; all refined parameters, the
+    orientation too, are shared except the scale; parts of a reflection on consecutive frames have one intensity"""
     knots: Optional[float] = None
-    """frames: of a series: orientation and shared scale vary linearly between knots, about this many frames apart; 0:
+    """frames: series: orientation and shared scale vary linearly between knots, about this many frames apart; 0:
     constant"""
     outlier_sigma: Optional[float] = None
     """excludes shots whose chi2 is this many robust standard deviations (of its logarithm) above the median; 0: none"""
@@ -385,11 +384,11 @@ class Curves(Section):
     points are refined; default: curves stay as they are given"""
     smoothness: Optional[float] = None
     """electrons: prior: standard deviation of the difference between a point and the mean of its neighbours; 0: none;
-    default: chosen by the shots: that which makes them most likely (evidence)"""
+    default: chosen by the shots: the value that makes them most likely (evidence)"""
     kramers_kronig: Optional[float] = None
-    """electrons: prior: standard deviation of f' from what f'' asks for by the relation of Kramers and Kronig, beyond the
-    energies with the curve of the start; 0: none; default: chosen by the shots: that which makes them most likely
-    (evidence)"""
+    """electrons: prior: standard deviation of f' from the f' that belongs to f'' by the relation of Kramers and Kronig;
+    beyond the energies f'' is the curve of the start; 0: none; default: chosen by the shots: the value that makes them most
+    likely (evidence)"""
     wings: Optional[Numbers] = None
     """eV, electrons: prior: points this near to the first or last energy stay near the curve of the start, with this
     standard deviation; 0, 0: none"""
