@@ -47,6 +47,7 @@ static void tilted_detector(db_context *context, db_experiment *e) {
     e->detector.twotheta = 9;
     set3(e->detector.panel_turn, 3, -4, 2.5);
     set3(e->detector.panel_shift, 0.3, -0.2, 1.1);
+    set3(e->crystal.misset_frame, 0, -25, 0);
     e->crystal.mosaic_spread = 0.4; /* of a single domain: no effect, and no derivative */
 }
 
@@ -96,7 +97,6 @@ static void gauss(db_context *context, db_experiment *e) {
     (void)context;
     e->crystal.shape = DB_SHAPE_GAUSS;
     e->crystal.fudge = 0.8;
-    set3(e->crystal.misset_frame, 0, -25, 0);
     set3(e->crystal.Ncells, 8, 9.5, 8.25);
     e->crystal.b_factor = -1.7;
     e->crystal.mosaic_spread = 0.8;
@@ -346,6 +346,43 @@ static void dark_halo(db_context *context, db_experiment *e) {
     set3(e->crystal.diffuse_gamma, 40, 15, 25);
 }
 
+/* What goes together, together: rays of two wavelengths, phi steps and domains, two bent panels with their own
+ * motion, a sensor of two layers, parts of pixels that are no squares, listed amplitudes, water. */
+static void everything_together(db_context *context, db_experiment *e) {
+    static const double wavelength[2] = { 1.28, 1.33 }, weight[2] = { 2, 3 };
+    const db_beam_spread rays = { 0.008, 0.006, 0.008, 0.006, 2, 2, 0, 0.01, 0.01, 2 };
+    two_panels_unpolarized(context, e);
+    assert_int_equal(db_beam_set_spread(context, &e->beam, &rays), DB_OK);
+    e->beam.dispersion = 0;
+    assert_int_equal(db_beam_set_spectrum(context, &e->beam, wavelength, weight, 2, 1), DB_OK);
+    structure_factor_list(context, e);
+    e->beam.polarized = 1;
+    e->beam.spectrum_stretch = 0.8;
+    e->crystal.b_factor = 12;
+    e->crystal.mosaic_spread = 0.7;
+    e->crystal.mosaic_domains = 2;
+    set3(e->crystal.misset_frame, 20, 30, -40);
+    e->goniometer.phi = 8;
+    e->goniometer.phi_step = 0.5;
+    e->goniometer.phi_steps = 2;
+    e->goniometer.tilt[0] = 2;
+    e->oversample = 2;
+    e->background.water_size = 0.01;
+    e->detector.sensor_thickness = 350;
+    e->detector.attenuation_depth = 250;
+    e->detector.sensor_layers = 2;
+    e->detector.distance_is_close = 1;
+    e->detector.twotheta = 5;
+    set3(e->detector.rotation, 4, -6, 9);
+    set3(e->detector.panel_shift, 0.2, -0.3, 0.7);
+    for (int p = 0; p < 2; p++) {
+        e->detector.panels[p].fast_pixels = 7;
+        e->detector.panels[p].slow_pixels = 5;
+        e->detector.panels[p].pixel_size[0] = 0.8;
+        e->detector.panels[p].pixel_size[1] = 1.7;
+    }
+}
+
 const configuration configurations[] = {
     { "triclinic, MOSFLM", triclinic_mosflm, 0.01, NULL },
     { "XDS, pivot sample", xds, 0.01, NULL },
@@ -376,6 +413,7 @@ const configuration configurations[] = {
     { "diffuse halo", diffuse_halo, 0.03, "F:0:0:0 F:-1:0:1" },
     { "anisotropic halo", anisotropic_halo, 0.03, NULL },
     { "dark halo", dark_halo, 0.1, NULL },
+    { "everything together", everything_together, 0.01, "F:0:0:0 F:-1:0:1 source_weight:5" },
     { "interpolation at the edge", interpolation_at_the_edge, 0.01, "F:-2:2:2 F:-1:2:3" },
 };
 const size_t configuration_count = sizeof configurations / sizeof configurations[0];
