@@ -122,7 +122,8 @@ static db_status begin_refinement(work *w, db_context *context) {
     const db_experiment start = start_of(w);
     DB_TRY(db_refinement_begin(r, &start));
     DB_TRY(db_experiment_copy(context, &r->result->experiment, &w->tied));
-    if (all->summary[w->shot].stage > 0) return restore_model(w, context);
+    if (all->summary[w->shot].stage > 0 || all->summary[w->shot].again)
+        return restore_model(w, context);
     store_model(w); /* the orientation may have changed */
     return DB_OK;
 }

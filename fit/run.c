@@ -165,7 +165,24 @@ static void take_end(const db_shots *all, int stage, const db_stage_result *end,
     snprintf(result->reason, sizeof result->reason, "%s", end->reason);
 }
 
-static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result) {
+/* The first joint stage tells more of the shared quantities than single shots knew, so shots that were excluded begin once
+ * more: next to a wrong detector they may have ended in a false minimum. Only where structure factors are known: intensities
+ * of their own let spots stay near their places. *given: 1 if there are any. All processes call it. */
+static db_status begin_again(db_shots *all, int stage, int *given) {
+    const db_segment first = db_segment_from(all, 0);
+    const size_t used = all->used;
+    if (stage != first.joint || first.to == 0 || all->options->series ||
+        all->settings.intensity != DB_FIT_KNOWN)
+        return DB_OK;
+    db_shots_begin_again(all);
+    DB_TRY(db_records_collect(all));
+    *given = all->used > used;
+    return DB_OK;
+}
+
+/* *next: gets the stage that follows. */
+static db_status run_joint(db_shots *all, int stage, int *next, db_fit_shots_result *result) {
+    int again = 0;
     const int last = stage + 1 == (int)all->settings.stage_count;
     db_stage_result end;
     db_wrong_shots wrong;
@@ -181,6 +198,8 @@ static db_status run_joint(db_shots *all, int stage, db_fit_shots_result *result
         return DB_OK;
     }
     DB_TRY(db_shots_check_count(all));
+    DB_TRY(begin_again(all, stage, &again));
+    if (again) *next = 0;
     DB_TRY(db_shown_pass_on(all));
     DB_TRY(db_checkpoint_keep(all, NULL));
     return db_workers_common_status(all, db_store_empty(all->context, &all->store));
@@ -224,8 +243,8 @@ static db_status run_segments(db_shots *all, db_fit_shots_result *result) {
         DB_TRY(run_segment(all, &segment));
         DB_TRY(db_shots_check_count(all));
         if (segment.joint < 0) break;
-        DB_TRY(run_joint(all, segment.joint, result));
         stage = segment.joint + 1;
+        DB_TRY(run_joint(all, segment.joint, &stage, result));
     }
     return DB_OK;
 }

@@ -1,7 +1,9 @@
 """Renders stills of a lysozyme-like crystal with gadolinium whose structure factors are known, as from a free-electron laser.
 
 usage: make_set.py DUALBRAGG FOLDER [--shots 2000] [--pixels 1024] [--bad 0.3] [--way closed|sampled|plain]
-                   [--seed 1] [--threads 1] [--d-min 2] [--each 500]
+                   [--seed 1] [--threads 1] [--d-min 2] [--each 500] [--model MODEL.pdb --energy 9034]
+
+--model: structure factors of coordinates with the same cell and space group, by the program, at an energy (eV).
 
 Files of shots that are there already are kept: a set grows when the command is given again with more shots.
 
@@ -32,7 +34,7 @@ import hdf5plugin  # noqa: F401 (opens packed data)
 import numpy as np
 
 from structure import intensities, write
-from symmetry import CELL, representative
+from symmetry import CELL, absent, representative, sphere, unique
 
 WAVELENGTH, CHANNEL = 1.4586, 0.002
 FLUENCE, WATER = 2e25, 0.38  # photons/m^2; edge of a cube (um)
@@ -90,10 +92,10 @@ refine:
 WRONG = ("lattice", "crystal", "hand", "blank", "saturated")
 
 
-def panels(random, pixels, d_min, displaced):
+def panels(random, pixels, d_min, wavelength, displaced):
     """Sixteen panels in a grid with gaps of 8 pixels, as DIALS has them: 205 mm wide, d_min at the middle of its edges."""
     size = pixels // 4
-    edge, distance = 205 / (4 * size + 24), 102.5 / np.tan(2 * np.arcsin(WAVELENGTH / 2 / d_min))
+    edge, distance = 205 / (4 * size + 24), 102.5 / np.tan(2 * np.arcsin(wavelength / 2 / d_min))
     for row in range(4):
         for column in range(4):
             turn, shift = random.normal(0, np.radians(0.05)), random.normal(0, [0.15, 0.15, 0.1])
@@ -109,12 +111,12 @@ def panels(random, pixels, d_min, displaced):
                    "px_mm_strategy": {"type": "SimplePxMmStrategy"}}
 
 
-def write_geometry(path, pixels, d_min, displaced):
-    random = np.random.default_rng(16)
+def write_geometry(path, a, displaced):
+    random, wavelength = np.random.default_rng(16), 12398.4198 / a.energy
     content = {"__id__": "ExperimentList", "experiment": [{"__id__": "Experiment", "identifier": "", "beam": 0, "detector": 0}],
-               "beam": [{"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": WAVELENGTH, "divergence": 0,
+               "beam": [{"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": wavelength, "divergence": 0,
                          "sigma_divergence": 0, "polarization_normal": [0, 1, 0], "polarization_fraction": 0.5, "flux": 0, "transmission": 1}],
-               "detector": [{"panels": list(panels(random, pixels, d_min, displaced)),
+               "detector": [{"panels": list(panels(random, a.pixels, a.d_min, wavelength, displaced)),
                              "hierarchy": {"name": "", "type": "", "fast_axis": [1, 0, 0], "slow_axis": [0, 1, 0], "origin": [0, 0, 0],
                                            "children": [{"panel": i} for i in range(16)]}}],
                "goniometer": [], "scan": [], "crystal": [], "imageset": []}
@@ -193,6 +195,21 @@ def render_right(a, lines):
     return paths
 
 
+def of_model(a):
+    """As intensities(), of coordinates: all reflections of the asymmetric unit, mates apart."""
+    command = [a.program, "sim", "-model", a.model, "-energy", a.energy, "-model_resolution", a.d_min, "-cell", CELL[0], CELL[0], CELL[1],
+               90, 90, 90, "-N", 5, "-distance", 100, "-detpixels", 8, "-dump", "model.bin", "-floatfile", "none.bin", "--quiet"]
+    subprocess.run([str(part) for part in command], check=True)
+    with open("model.bin", "rb") as file:
+        low, high = np.array(file.readline().split(), int).reshape(3, 2).T
+        file.read(1)
+        values = np.fromfile(file).reshape(high - low + 2)
+    number = np.unique(unique(sphere(a.d_min))[0])
+    hkl = representative(number)
+    number, hkl = number[~absent(hkl)], hkl[~absent(hkl)]
+    return number, values[tuple((hkl - low).T)]
+
+
 def render_wrong(a, kind, count, number, f, random):
     path, seed = "wrong_%s.h5" % kind, 100 + WRONG.index(kind)
     lines = crystals(random, count, a.way, (70, 45) if kind == "lattice" else CELL, 300 if kind == "saturated" else 1)
@@ -214,17 +231,19 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--d-min", type=float, default=2)
+    parser.add_argument("--model")
+    parser.add_argument("--energy", type=float, default=12398.4198 / WAVELENGTH)
     parser.add_argument("--each", type=int, default=500, help="shots of a file")
     a = parser.parse_args()
-    a.program = os.path.abspath(a.program)
+    a.program, a.model = os.path.abspath(a.program), a.model and os.path.abspath(a.model)
     os.makedirs(os.path.join(a.folder, "spectra"), exist_ok=True)
     os.chdir(a.folder)
     random = np.random.default_rng(a.seed)
-    number, f = intensities(a.d_min)
+    number, f = of_model(a) if a.model else intensities(a.d_min)
     np.savetxt("truth.hkl", np.column_stack([representative(number), f]), fmt="%d %d %d %.4f")
     write("sphere.hkl", number, f, a.d_min)
-    write_geometry("true.expt", a.pixels, a.d_min, a.way != "plain")
-    write_geometry("nominal.expt", a.pixels, a.d_min, False)
+    write_geometry("true.expt", a, a.way != "plain")
+    write_geometry("nominal.expt", a, False)
     wrong = round(a.shots * a.bad / len(WRONG))
     paths = render_right(a, crystals(random, a.shots - wrong * len(WRONG), a.way))
     paths += [render_wrong(a, kind, wrong, number, f, random) for kind in WRONG if wrong]

@@ -1,6 +1,6 @@
 """Intensities as the first years of serial crystallography had them: sums of pixels in boxes, scaled and averaged.
 
-usage: monte_carlo.py FOLDER OUT.npz [--shots N] [--radius 5] [--band 0.006]
+usage: monte_carlo.py FOLDER OUT.npz [--shots N] [--radius 5] [--band 0.006] [--d-min 2]
 
 FOLDER is one that make_set.py made. Orientations, cells, panels and mean wavelengths are the true ones, from the labels: what is
 missing is nothing but partiality. Every reflection whose node a photon of a wavelength within the band would bring to
@@ -150,8 +150,9 @@ def main():
     parser.add_argument("--shots", type=int, default=1000000)
     parser.add_argument("--radius", type=float, default=5)
     parser.add_argument("--band", type=float, default=0.006)
+    parser.add_argument("--d-min", type=float, default=2)
     a = parser.parse_args()
-    all_of_them = np.concatenate(list(observations(a.folder, a.shots, a.radius, a.band)))
+    all_of_them = np.concatenate(list(observations(a.folder, a.shots, a.radius, a.band, a.d_min)))
     np.savez(a.output, *[], **dict(zip(("number", "I", "sigma", "count", "half1", "half2"),
                                        merge(all_of_them[:, 0].astype(int), all_of_them[:, 1].astype(int), all_of_them[:, 2]))))
 

@@ -1,6 +1,7 @@
 """Amplitudes from N stills by each way, beside the truth: what docs/results/structure-factors.md shows.
 
 usage: table.py DUALBRAGG FOLDER [--shots 100 200 500 1000 2000] [--ways boxes dials merged joint mean] [--limit 3600] [--threads 2]
+                [--pixels 1024] [--d-min 2] [--passes 16] [--model MODEL.pdb --energy 9034]
 
 FOLDER/set is made by make_set.py if it is not there (the largest N). Each result is a file: a run that was stopped goes on when
 the command is given again. A run that takes longer than the limit (seconds) is left out. Prints a table, and writes
@@ -28,10 +29,11 @@ sys.path.insert(0, HERE)
 from truth import judge, read, read_truth  # noqa: E402
 
 PYTHON = sys.executable
+JOINT = "intensity: joint\nintensities: {dmin: %g, passes: %d}"
 FIT = {
     "merged": [],
-    "joint": [("intensity: free", "intensity: joint\nintensities: {dmin: 2}")],
-    "mean": [("intensity: free", "intensity: joint\nintensities: {dmin: 2}"), ("bandwidth_rms: 0.0006 ", "bandwidth_rms: 0.0042 ")],
+    "joint": [("intensity: free", JOINT)],
+    "mean": [("intensity: free", JOINT), ("bandwidth_rms: 0.0006 ", "bandwidth_rms: 0.0042 ")],
 }
 
 
@@ -53,10 +55,12 @@ class Table:
 
     def set(self):
         if not os.path.exists("set/free.yaml"):
-            self.run(".", PYTHON, os.path.join(HERE, "make_set.py"), self.a.program, "set", "--shots", max(self.a.shots), "--threads", self.a.threads)
+            self.run(".", PYTHON, os.path.join(HERE, "make_set.py"), self.a.program, "set", "--shots", max(self.a.shots), "--threads", self.a.threads,
+                     "--pixels", self.a.pixels, "--d-min", self.a.d_min, *(("--model", self.a.model, "--energy", self.a.energy) if self.a.model else ()))
 
     def boxes(self, n, out):
-        return self.run(".", PYTHON, os.path.join(HERE, "monte_carlo.py"), "set", out, "--shots", n, "--radius", 4, "--band", 0.006)
+        return self.run(".", PYTHON, os.path.join(HERE, "monte_carlo.py"), "set", out, "--shots", n, "--radius", 4, "--band", 0.006,
+                        "--d-min", self.a.d_min)
 
     def dials(self, n, out):
         if not os.path.exists("dials/idx-0000_integrated.refl"):
@@ -73,7 +77,7 @@ class Table:
             configuration = file.read()
         for before, after in FIT[way]:
             assert before in configuration, before
-            configuration = configuration.replace(before, after)
+            configuration = configuration.replace(before, after % (self.a.d_min, self.a.passes) if after == JOINT else after)
         shots = "mean.txt" if way == "mean" else "shots.txt"
         with open(os.path.join("set", shots)) as file:
             lines = file.readlines()[:n]
@@ -150,8 +154,13 @@ def main():
     parser.add_argument("--ways", nargs="+", default=["boxes", "dials", "merged", "joint", "mean"])
     parser.add_argument("--limit", type=float, default=3600)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--pixels", type=int, default=1024)
+    parser.add_argument("--d-min", type=float, default=2)
+    parser.add_argument("--passes", type=int, default=16, help="most passes of joint intensities over the shots; few shots need more")
+    parser.add_argument("--model")
+    parser.add_argument("--energy", type=float, default=9034)
     a = parser.parse_args()
-    a.program = os.path.abspath(a.program)
+    a.program, a.model = os.path.abspath(a.program), a.model and os.path.abspath(a.model)
     os.makedirs(a.folder, exist_ok=True)
     os.chdir(a.folder)
     table, rows = Table(a), []

@@ -12,6 +12,7 @@ photon noise and the scattering of water. Shots that are there already are kept.
 
 FOLDER/counts_N.h5    shot N; shots.txt: all of them, for dualbragg fit, as an experimenter knows them: orientations are off by 0.02
                       degree, spectra are exact; blurred.txt: spectra as by a spectrometer that blurs by 10 eV, in channels of 5 eV
+                      (blurred.yaml undoes it)
 FOLDER/nominal.expt, true.expt     the detector as an experimenter knows it, and as it is
 FOLDER/true_K.tsv     true curve of kind K; start.tsv: a step without structure
 FOLDER/fit.yaml       the configuration; known.txt and known.yaml: true geometry and spreads, scale and curves open (boxes.py)
@@ -40,6 +41,7 @@ model:
   mosaic_tensor: [0.0006, 0.0006, 0.0006, 0, 0, 0] # degree^2
   strain_rms: 0.0002
   bandwidth_rms: %(band)g               # of a channel
+  spectrum_resolution: %(resolution)g   # eV, full width at half maximum
   divergence_rms: [0.2, 0.1]
   footprint_rms: [0.003, 0.003]
   polarization: 1
@@ -145,7 +147,7 @@ def write_geometry(path, a, sample, displaced):
 def configuration(a, sample, name, known):
     cell, edge = sample["cell"], sample["edge"]
     fitted = dict(list=name.replace("yaml", "txt"), expt="true.expt" if known else "nominal.expt", cell=list(cell), fluence=FLUENCE * a.photons,
-                  band=(1.5 if "blurred" in name else 0.3) / edge, groups="" if known else "panel_groups: panels\n",
+                  band=(1.5 if "blurred" in name else 0.3) / edge, resolution=10 if "blurred" in name else 0, groups="" if known else "panel_groups: panels\n",
                   sites=",".join("%s=start.tsv" % kind for kind in sample["kinds"]), d_min=sample["d_min"], low=edge - REACH, high=edge + REACH,
                   points=POINTS, priors=", wings: [12, 0.3]" if not a.curve else "",
                   refine="  scale: {}" if known else REFINE % ("  cell_b: {range: 0.5}\n" if cell[0] != cell[1] else ""))

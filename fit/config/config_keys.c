@@ -142,6 +142,7 @@ static const db_config_key model_keys[] = {
         "spectrum instead of dispersion: file of two columns, wavelength (A) or energy (eV), and weight; its mean is "
         "shifted to the key wavelength, if given"),
     FIELD(SPECTRUM_STRETCH, NULL, NULL),
+    FIELD(SPECTRUM_RESOLUTION, NULL, NULL),
     FIELD(DIVERGENCE, "none", "[0.1, 0.1]"),
     FIELD(DIVERGENCE_STEPS, "automatic", "[3, 3]"),
     FIELD(BEAM_TILT, NULL, NULL),

@@ -236,6 +236,9 @@ static db_status complete_bound(db_context *context, const db_fit_config *config
                                 const db_experiment *start, db_fit_parameter *p) {
     const double value = p->group < 0 ? db_parameter_get(start, p->parameter) : 0;
     const double least = db_facts_of(p->parameter)->least, most = db_facts_of(p->parameter)->most;
+    if (db_facts_of(p->parameter)->moves & DB_MOVES_HALO &&
+        !db_parameter_exists(start, p->parameter))
+        return DB_OK; /* db_fit_check says which kind of halo the model has */
     if (isfinite(p->lower) && p->lower < least)
         return fail_bound(context, config, i, "bound min", p->lower, "below the possible", least);
     if (isfinite(p->upper) && p->upper > most)

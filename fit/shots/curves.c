@@ -222,6 +222,17 @@ static db_status weigh_priors(const db_shots *all, const size_t *index, size_t n
     return status;
 }
 
+/* Tells of a strength that the shots want wider than all choices. */
+static void tell_widest(const db_shots *all, const char *name, double chosen, double widest) {
+    if (all->team.rank == 0 && chosen >= widest)
+        db_notice(
+            all->context,
+            "curves.%s: the shots chose the widest, %g electrons, as for curves with a sharp line, "
+            "but also where the model lacks something that curves take up: places of panels, "
+            "sub-pixels (oversample), the blur of spectra (spectrum_resolution)",
+            name, widest);
+}
+
 db_status db_curves_choose(db_shots *all, const size_t *index, size_t n, const double *x,
                            const double *sums) {
     db_fit_curves *const curves = &all->settings.curves;
@@ -246,6 +257,11 @@ db_status db_curves_choose(db_shots *all, const size_t *index, size_t n, const d
         best = *curves;
     }
     *curves = best;
+    if (smooth_is_open)
+        tell_widest(all, "smoothness", best.smoothness, smoothness_choices[SMOOTHNESS_CHOICES - 1]);
+    if (relation_is_open)
+        tell_widest(all, "kramers_kronig", best.kramers_kronig,
+                    kramers_kronig_choices[RELATION_CHOICES - 1]);
     free(room);
     return status;
 }

@@ -41,6 +41,7 @@ void db_shots_report(const db_shots *all, const db_fit_shots_event *event) {
 
 void db_shots_report_excluded(db_shots *all) {
     for (size_t i = 0; i < all->count && all->team.rank == 0; i++) {
+        if (all->summary[i].used) all->state[i].reported = 0;
         if (all->summary[i].used || all->state[i].reported) continue;
         const db_fit_shots_event event = { .kind = DB_SHOTS_EXCLUDED,
                                            .shot = all->source->name(all->source->user, i),
@@ -203,6 +204,26 @@ static int shares_misset(const db_shots *all) {
     return shares;
 }
 
+/* Sets the model with which a shot's first stage begins: its start, or, for a shot that begins again, this with the shared
+ * values of the others. */
+static void begin_model(db_shots *all, size_t shot) {
+    db_shot_summary *const summary = &all->summary[shot];
+    const db_shot_values own = db_shots_values(all, shot);
+    summary->opened = 0;
+    db_crystal crystal = all->state[shot].start.crystal;
+    db_orientation_reference(&all->settings, &crystal, summary->reference);
+    memcpy(own.value, own.begin, all->parameters * sizeof *own.value);
+    memset(own.at_bound, 0, all->parameters * sizeof *own.at_bound);
+    if (db_orientation_is_refined(&all->settings)) {
+        db_orientation_fold(&crystal);
+        for (size_t i = 0; i < all->parameters; i++)
+            if (db_orientation_axis(all->settings.parameters[i].parameter) >= 0) own.value[i] = 0;
+    }
+    memcpy(summary->orientation, crystal.orientation, sizeof summary->orientation);
+    for (size_t i = 0; i < all->parameters && summary->again; i++)
+        if (all->shared[i]) own.value[i] = all->common.value[i] + db_shots_shift(all, shot, i);
+}
+
 /* Sets starting values, unless a resumed run has them. Motions of groups begin at 0. The frames of a series show one
  * crystal: where it starts at another orientation than on the first frame, the goniometer has turned it, and the axes of
  * the angles that all frames share with it. */
@@ -213,7 +234,6 @@ static void set_start(db_shots *all, size_t shot) {
         db_orientation_minus(on_frame->orientation, all->common.orientation,
                              on_frame->misset_frame);
     db_shot_summary *const summary = &all->summary[shot];
-    double *const value = db_shots_value(all, shot);
     double *const begin = db_shots_values(all, shot).begin;
     const int elsewhere = is_elsewhere(all, &state->start);
     for (size_t i = 0; i < all->parameters; i++) {
@@ -225,17 +245,7 @@ static void set_start(db_shots *all, size_t shot) {
                        : db_parameter_get(&state->start, from->parameter);
         if (p->group < 0) db_parameter_set(&state->start, p->parameter, begin[i]);
     }
-    if (summary->stage > 0) return;
-    summary->opened = 0;
-    db_crystal crystal = state->start.crystal;
-    db_orientation_reference(&all->settings, &crystal, summary->reference);
-    memcpy(value, begin, all->parameters * sizeof *value);
-    if (db_orientation_is_refined(&all->settings)) {
-        db_orientation_fold(&crystal);
-        for (size_t i = 0; i < all->parameters; i++)
-            if (db_orientation_axis(all->settings.parameters[i].parameter) >= 0) value[i] = 0;
-    }
-    memcpy(summary->orientation, crystal.orientation, sizeof summary->orientation);
+    if (summary->stage == 0) begin_model(all, shot);
 }
 
 /* Checks that all shots refine the same quantities. */
@@ -381,6 +391,18 @@ db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_meas
 void db_shots_tie_common(db_shots *all) {
     for (size_t i = 0; i < all->parameters; i++)
         if (all->shared[i]) all->common.value[i] = all->common.value[leader_of(all, i)];
+}
+
+void db_shots_begin_again(db_shots *all) {
+    for (size_t i = 0; i < all->count; i++) {
+        db_shot_summary *const summary = &all->summary[i];
+        if (!all->state[i].lower || summary->used || summary->again) continue;
+        summary->used = summary->again = 1;
+        summary->wrong = DB_SHOT_RIGHT;
+        summary->stage = 0;
+        summary->reason[0] = '\0';
+        begin_model(all, i);
+    }
 }
 
 void db_shot_store_statistics(const db_fit_statistics *from, int after, db_shot_summary *summary) {

@@ -97,6 +97,7 @@ typedef struct db_shot_summary {
     size_t judged;    /* spots that judge it */
     double margin[3]; /* margins (ln) over random places, over rows, over a smaller cell */
     int stage;        /* its next stage; joint ones count when all shots have done them */
+    int again;        /* 1: begins once more, with the shared values of the first joint stage */
     int opened;       /* 1 + the joint stage for which its values are ready; 0: none */
     char reason[DB_FIT_REASON_SIZE];
     double orientation[9];
@@ -263,5 +264,8 @@ db_status db_shots_check_count(const db_shots *all);
 
 /* Sets shared parameters that follow others. */
 void db_shots_tie_common(db_shots *all);
+
+/* Lets excluded shots of this process that can be read, and have not had it, begin once more, with the present shared values. */
+void db_shots_begin_again(db_shots *all);
 
 #endif

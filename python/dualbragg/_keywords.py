@@ -57,6 +57,7 @@ class Keywords(TypedDict, total=False):
     dispersion: float  # percent
     dispersion_steps: int
     spectrum_stretch: float
+    spectrum_resolution: float  # eV
     divergence: Numbers  # mrad
     divergence_steps: Numbers
     polarization: float

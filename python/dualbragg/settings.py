@@ -148,6 +148,8 @@ class Model(Section):
     to the key wavelength, if given; default: none"""
     spectrum_stretch: Optional[float] = None
     """width of the spectrum about its mean, as a multiple of the file's"""
+    spectrum_resolution: Optional[float] = None
+    """eV: full width at half maximum with which a spectrometer blurred the spectrum, which is undone; 0: not blurred"""
     divergence: Optional[Numbers] = None
     """mrad: full angular range of the beam: horizontal, vertical; default: none"""
     divergence_steps: Optional[Numbers] = None

@@ -211,6 +211,8 @@ static db_flag flags[] = {
       .help = "spectrum instead of dispersion: two columns, wavelength or energy, and weight; its mean is the central wavelength, or is shifted to -lambda or -energy" },
     { G, .name = "-spectrum_stretch", .arguments = "FACTOR", FIELD(SPECTRUM_STRETCH),
       .help = "factor on the width of the spectrum (or of the wavelengths of -sourcefile) about its mean; default 1" },
+    { G, .name = "-spectrum_resolution", .arguments = "FWHM", FIELD(SPECTRUM_RESOLUTION),
+      .help = "full width at half maximum with which a spectrometer blurred the spectrum of -spectrumfile, which is undone; default 0, not blurred" },
     { G, .name = "-polar", .arguments = "K", FIELD(POLARIZATION), DB_SETS(setup.polarized, 1) },
     { G, .name = "-nopolar", DB_SETS(setup.polarized, 0), .help = "no polarization factor at all" },
     { G, .name = "-coherent", NO_EFFECT(0, "sources and domains always add up incoherently"), .help = "no effect" },

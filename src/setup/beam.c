@@ -1,5 +1,6 @@
 /* Wavelength, fluence and the list of sources (docs/theory/beam.md, Sources). */
 #include "setup/parts.h"
+#include "setup/spectrometer.h"
 
 #include <dualbragg/expert/beam_sources.h>
 #include <dualbragg/expert/setup_fields.h>
@@ -120,10 +121,15 @@ static db_status spectrum(db_context *context, const db_setup *setup, db_beam *b
     if (setup->source_file || setup->dispersion > 0 || setup->dispersion_steps > 0)
         return db_fail(context, DB_ERROR_USAGE, "spectrum file %s: expected no %s beside it",
                        setup->spectrum_file, setup->source_file ? "source file" : "dispersion");
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_SPECTRUM_RESOLUTION));
     DB_TRY(spread_sources(context, setup, beam, notes));
     DB_TRY_STAGE(context, "read files", db_read_spectrum(context, setup->spectrum_file, &read));
-    const db_status status = db_beam_set_spectrum(context, beam, read.wavelength, read.weight,
-                                                  read.count, setup->wavelength_given);
+    db_status status = setup->spectrum_resolution > 0
+                           ? db_spectrometer_undo(context, setup->spectrum_resolution, &read)
+                           : DB_OK;
+    if (status == DB_OK)
+        status = db_beam_set_spectrum(context, beam, read.wavelength, read.weight, read.count,
+                                      setup->wavelength_given);
     if (status == DB_OK)
         db_setup_note(notes, "spectrum of %zu wavelengths %s a mean of %.6g A", read.count,
                       setup->wavelength_given ? "shifted to" : "with", beam->wavelength);

@@ -142,6 +142,8 @@ const db_setup_field db_setup_fields[] = {
         "2, one at each end", "wavelengths across the dispersion"),
     [DB_FIELD_SPECTRUM_STRETCH] = NUMBERS("spectrum_stretch", "spectrum stretch", "", 1, spectrum_stretch, (ANY),
         "width of the spectrum about its mean, as a multiple of the file's"),
+    [DB_FIELD_SPECTRUM_RESOLUTION] = NUMBERS("spectrum_resolution", "spectrum resolution", "eV", 1, spectrum_resolution, (NOT_NEGATIVE),
+        "full width at half maximum with which a spectrometer blurred the spectrum, which is undone; 0: not blurred"),
     [DB_FIELD_DIVERGENCE] = ROW("divergence", "divergence", "mrad", NUMBER, 2, divergence_range, 1e-3, (NOT_NEGATIVE), 1, "none", NULL,
         "full angular range of the beam: horizontal, vertical"),
     [DB_FIELD_DIVERGENCE_STEPS] = INTEGERS("divergence_steps", "divergence steps", 2, divergence_steps, (FROM(1)), 0,

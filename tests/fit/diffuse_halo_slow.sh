@@ -49,8 +49,9 @@ configuration 1 0 20 > zero.yaml
 echo "  diffuse_sigma: {}" >> zero.yaml
 fit 2 zero.yaml
 grep -q "parameter diffuse_sigma can only be refined from a positive start" err || fail "$(cat err)"
-configuration 1 0.3 20 > other.yaml
-echo "  diffuse_sigma_b: {}" >> other.yaml
-fit 2 other.yaml
-grep -q "diffuse_sigma_b: expected diffuse_sigma and diffuse_gamma in the model, one of them with a number for each axis, found the other kind" err ||
-    fail "$(cat err)"
+for name in diffuse_sigma_b diffuse_gamma_b; do
+    { configuration 1 0.3 20; echo "  $name: {}"; } > other.yaml
+    fit 2 other.yaml
+    grep -q "$name: expected diffuse_sigma and diffuse_gamma in the model, one of them with a number for each axis, found the other kind" err ||
+        fail "$(cat err)"
+done

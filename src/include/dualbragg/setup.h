@@ -129,6 +129,8 @@ typedef struct db_setup {
     int wavelength_given;      /**< 1: wavelength was given, and a spectrum is shifted to have its
                                     mean there */
     double spectrum_stretch;   /**< db_beam's; 1 */
+    /** eV, full width at half maximum with which a spectrometer blurred the spectrum; 0: not */
+    double spectrum_resolution;
     double polarization;
     int polarized;
     /* spindle */

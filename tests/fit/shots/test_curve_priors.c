@@ -248,12 +248,21 @@ static double surprise_of(const db_shots *all, const measured_values *m, double 
     return surprise;
 }
 
+static int widest_told;
+
+static void note_widest(void *user, const char *text) {
+    (void)user;
+    assert_non_null(strstr(text, "curves.smoothness: the shots chose the widest, 8 electrons"));
+    widest_told++;
+}
+
 /* Curves that are smooth, and then ever rougher ones, near the edge of the start or everywhere, with noise. */
 static void shots_tell_how_smooth_curves_are(void **state) {
     (void)state;
     static const double sigmas[] = { 0.06, 0.12, 0.25, 0.5, 1, 2, 4, 8 },
                         calms[] = { 1, 0.3, 0.1, 0.03 };
     double chosen[TRIALS][2];
+    int told = 0;
     for (int trial = 0; trial < TRIALS; trial++) {
         db_shots *const all = shots_with_curves();
         double *const sums = calloc(db_schur_sums_size(UNKNOWNS), sizeof *sums), x[UNKNOWNS];
@@ -274,7 +283,11 @@ static void shots_tell_how_smooth_curves_are(void **state) {
         }
         all->settings.curves.smoothness = NAN;
         all->settings.curves.kramers_kronig = 0;
+        widest_told = 0;
+        db_context_set_notices(context, note_widest, NULL);
         assert_int_equal(db_curves_choose(all, index_of, UNKNOWNS, x, sums), DB_OK);
+        assert_int_equal(widest_told, all->settings.curves.smoothness >= 8);
+        told += widest_told;
         double least = INFINITY, *const best = chosen[trial];
         for (size_t k = 0; k < sizeof sigmas / sizeof *sigmas; k++)
             for (size_t c = 0; c < sizeof calms / sizeof *calms; c++) {
@@ -289,6 +302,7 @@ static void shots_tell_how_smooth_curves_are(void **state) {
     }
     assert_true(chosen[0][0] * chosen[0][1] <= 0.5 && chosen[TRIALS - 1][0] >= 4);
     assert_true(chosen[TRIALS - 2][1] <= 0.1 && chosen[TRIALS - 1][1] >= 1);
+    assert_true(told > 0 && told < TRIALS);
 }
 
 /* An edge of a step, and its error by independent errors of all f''. */

@@ -72,22 +72,25 @@ static const char *name(void *user, size_t shot) {
     return names[shot];
 }
 
+static void panel_settings(db_fit_settings *settings) {
+    db_fit_settings_init(settings);
+    settings->target = DB_FIT_POISSON;
+    settings->model_error = 0;
+    settings->shoebox_half_width = 6;
+    four_panels_groups(settings);
+    for (int i = 0; i < LOCALS; i++)
+        refine_parameter(settings, (db_parameter)((int)DB_MISSET_X + i), -1);
+    for (int p = 1; p < PANELS; p++)
+        for (int i = 0; i < MOTIONS; i++)
+            refine_motion(settings, (db_parameter)((int)DB_PANEL_SHIFT_FAST + i), p);
+}
+
 static void displaced_panels_come_back_from_all_shots(void **state) {
     (void)state;
     static db_fit_settings settings;
     const db_fit_shot_source source = { .count = SHOTS, .load = load, .name = name };
     db_fit_shots_result *result = NULL;
-    db_fit_settings_clear(&settings); /* of the test before */
-    db_fit_settings_init(&settings);
-    settings.target = DB_FIT_POISSON;
-    settings.model_error = 0;
-    settings.shoebox_half_width = 6;
-    four_panels_groups(&settings);
-    for (int i = 0; i < LOCALS; i++)
-        refine_parameter(&settings, (db_parameter)((int)DB_MISSET_X + i), -1);
-    for (int p = 1; p < PANELS; p++)
-        for (int i = 0; i < MOTIONS; i++)
-            refine_motion(&settings, (db_parameter)((int)DB_PANEL_SHIFT_FAST + i), p);
+    panel_settings(&settings);
     if (db_fit_run(context, &source, &settings, NULL, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     assert_int_equal(result->used, SHOTS);
@@ -116,9 +119,56 @@ static void displaced_panels_come_back_from_all_shots(void **state) {
     db_fit_shots_result_destroy(&result);
 }
 
+/* As load; shot b starts with the true orientation, and may turn by less than displaced panels ask for. */
+static db_status load_narrow(void *user, db_context *own, size_t shot, db_measured_image *image,
+                             db_experiment *start, db_fit_settings *settings) {
+    const double narrow = 0.015; /* degree */
+    const db_status status = load(user, own, shot, image, start, settings);
+    if (status != DB_OK || shot != 1 || !start) return status;
+    start->crystal.misset[0] -= 0.04;
+    start->crystal.misset[2] += 0.03;
+    for (int i = 0; i < LOCALS; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        p->lower = start->crystal.misset[i] - narrow;
+        p->upper = start->crystal.misset[i] + narrow;
+    }
+    return DB_OK;
+}
+
+static int excluded_once;
+
+static void note_exclusion(void *user, const db_fit_shots_event *event) {
+    (void)user;
+    if (event->kind != DB_SHOTS_EXCLUDED) return;
+    assert_string_equal(event->shot, "b");
+    assert_non_null(strstr(event->reason, "is held by its"));
+    excluded_once++;
+}
+
+static void shot_that_fails_beside_a_wrong_detector_begins_again_slow(void **state) {
+    (void)state;
+    static db_fit_settings settings;
+    const db_fit_shot_source source = { .count = SHOTS, .load = load_narrow, .name = name };
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    db_fit_shots_result *result = NULL;
+    options.progress = note_exclusion;
+    panel_settings(&settings);
+    settings.intensity = DB_FIT_KNOWN;
+    settings.pixels = DB_FIT_PIXELS_SHOEBOXES;
+    settings.max_shoeboxes = 60;
+    if (db_fit_run(context, &source, &settings, &options, &result) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    assert_int_equal(excluded_once, 1);
+    if (result->status != DB_OK) fail_msg("%s", result->reason);
+    assert_int_equal(result->used, SHOTS);
+    db_fit_shots_result_destroy(&result);
+    db_fit_settings_clear(&settings);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(displaced_panels_come_back_from_all_shots),
+        cmocka_unit_test(shot_that_fails_beside_a_wrong_detector_begins_again_slow),
     };
     return cmocka_run_group_tests(tests, make, drop);
 }
