@@ -1,11 +1,7 @@
 #!/bin/sh
 # Whatever cannot be written: status 3, a message that names the file, the old file as it was, and no other one.
-case ${CFLAGS-} in
-*sanitize=thread*)
-    echo "skipped: the thread sanitizer itself does not live with a limit of file sizes"
-    exit 77
-    ;;
-esac
+. "$SOURCE_DIR/tests/support/file_limit"
+lives_with_file_limit 0 || { echo "skipped: the program does not live with a limit of file sizes"; exit 77; }
 . "$SOURCE_DIR/tests/cli/expectations"
 features=$("$DUALBRAGG" --version)
 

@@ -55,12 +55,8 @@ for ignored in "" PIPE; do
     rm ../gone ../status
 done
 
-case ${CFLAGS-} in
-*sanitize=thread*)
-    echo "no limit of file sizes: the thread sanitizer itself does not live with one"
-    finish
-    ;;
-esac
+. "$SOURCE_DIR/tests/support/file_limit"
+lives_with_file_limit 2 || finish
 
 # the limit of file sizes, in blocks of 512 or 1024 bytes: reported like a full disk, and the signal
 # shellcheck disable=SC2086

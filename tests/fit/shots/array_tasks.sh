@@ -64,11 +64,9 @@ result all.json | cmp -s - expected || fail "merged: $(result all.json | diff - 
 [ -z "$(ls | grep 'all.*checkpoint' || true)" ] || fail "a merged run leaves $(ls | grep checkpoint)"
 
 # a disk without room: the run ends with the name of the file, and goes on to the same result
-case ${CFLAGS-} in
-*sanitize=thread*) sizes= ;; # the sanitizer itself does not live with a limit
-*) sizes="1 4" ;;
-esac
-for blocks in $sizes; do
+. "$SOURCE_DIR/tests/support/file_limit"
+for blocks in 1 4; do
+    lives_with_file_limit $blocks || continue
     {
         status=0
         (ulimit -f $blocks && trap '' XFSZ && exec "$DUALBRAGG" fit joint.yaml --output full "$@") 2>&1 > /dev/null || status=$?

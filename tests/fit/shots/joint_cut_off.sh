@@ -65,11 +65,9 @@ fit 0 joint.yaml --output full --resume "$@"
 same full "a run that had no room"
 
 # the scratch file has no room
-case ${CFLAGS-} in
-*sanitize=thread*) sizes= ;; # the sanitizer itself does not live with a limit
-*) sizes="400 1600" ;;
-esac
-for blocks in $sizes; do
+. "$SOURCE_DIR/tests/support/file_limit"
+for blocks in 400 1600; do
+    lives_with_file_limit $blocks || continue
     {
         status=0
         (ulimit -f $blocks && trap '' XFSZ && exec "$DUALBRAGG" fit joint.yaml --output small "$@") 2>&1 > /dev/null || status=$?
