@@ -180,7 +180,7 @@ db_status db_fit_options_read(db_fit_options *options, int argc, char **argv) {
     db_status status = db_arguments_read(&given, &db_fit_flags, argc, argv);
     for (size_t i = 0; i < given.count && status == DB_OK; i++)
         if (given.argument[i].flag) db_argument_store(&given.argument[i], options);
-    options->is_image = begins_with_image(&given);
+    options->is_image = status == DB_OK && begins_with_image(&given);
     if (status == DB_OK && names_images(options)) status = say_model(options);
     for (size_t i = 0; i < given.count && status == DB_OK; i++)
         if (!given.argument[i].flag) status = take_word(options, given.argument[i].text);

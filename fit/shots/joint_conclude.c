@@ -188,7 +188,7 @@ static void link_covariance(const conclusion *c, size_t shot, double *own) {
                         a[p].weight * b[q].weight * c->covariance[a[p].unknown * n + b[q].unknown];
 }
 
-/* Adds errors of the unknowns to those of the local quantities, which depend on them, and stores errors of
+/* Adds errors of the unknowns to the errors of local quantities, which depend on them, and stores errors of
  * quantities that are sums of unknowns. */
 static db_status widen_local(db_shots *all, db_context *context, size_t shot, void *user,
                              double *nothing) {

@@ -5,7 +5,7 @@
 #include "fit/linear/linearization.h"
 #include "fit/shots/shot_fit.h"
 
-/* Number of these quantities that may move one box: of panel motions, only those of one group. */
+/* Number of these quantities that may move one box: motions of panels count for one group only. */
 size_t db_moving_quantities(const db_fit_settings *settings, const size_t *index, size_t count);
 
 /* Intensities, losses, slopes and curvatures of the boxes, from the sums of the last evaluation. */

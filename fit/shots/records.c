@@ -118,7 +118,7 @@ db_status db_records_collect(db_shots *all) {
     return db_records_count(all);
 }
 
-/* The next shots of a process, from `from` on, at most those of a message; returns their number. */
+/* The next shots of a process, from `from` on, at most as many as a message holds; returns their number. */
 static size_t next_shots(const db_shots *all, int owner, size_t *from, size_t shot[AT_ONCE]) {
     size_t count = 0;
     for (; *from < all->count && count < AT_ONCE; ++*from)

@@ -25,10 +25,10 @@ db_status db_series_start(db_shots *all, const double *unknown);
 /* Before an evaluation: brings them nearer to their best where chi2 is not quadratic in them. */
 db_status db_series_approach(db_shots *all, const double *unknown);
 
-/* At the minimum: finds the best ones, and those of the starting models. */
+/* At the minimum: finds the best intensities, and the intensities of the starting models. */
 db_status db_series_solve(db_shots *all, const double *unknown);
 
-/* Gives the boxes of a shot's objective their intensities: those of the starting models, or others. */
+/* Gives the boxes of a shot's objective their intensities: of the starting models (at_start), or the present ones. */
 void db_series_give(const db_shots *all, size_t shot, int at_start, db_objective *objective);
 
 /* Keeps what the boxes of an open shot say, as evaluated. By any thread. */

@@ -8,13 +8,13 @@
 /* Lists the reflections of the boxes of a joint stage, and of boxes with strong pixels. */
 db_status db_shown_note(db_context *context, const db_shoeboxes *boxes, db_shot_state *state);
 
-/* After a joint stage: makes its shown reflections those of the stage before, in all processes. */
+/* After a joint stage: its shown reflections become the reflections of the previous stage, in all processes. */
 db_status db_shown_pass_on(db_shots *all);
 
 /* DB_ERROR_INPUT if all frames together show fewer different reflections than an image needs. */
 db_status db_shown_refuse_blank(db_shots *all);
 
-/* Lists [count], given for this process' shots: gets those of the others. */
+/* Completes lists [count] of this process' shots by the lists of other processes. */
 db_status db_shown_gather(db_shots *all, db_shown *shown);
 
 /* Reflections that a frame or one of its neighbours showed in the stage before; empty: there was none. */

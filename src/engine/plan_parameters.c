@@ -9,9 +9,14 @@
 
 _Static_assert((int)DB_MAX_AMPLITUDE_SLOPES == DB_PARAMETER_SLOTS, "columns for all of them");
 
-static const char *what_is_missing(db_parameter parameter, unsigned moves) {
+static const char *what_is_missing(const db_experiment *experiment, db_parameter parameter,
+                                   unsigned moves) {
+    const int closed = experiment->spread.spots == DB_SPOTS_CLOSED;
     return parameter == DB_SPECTRUM_STRETCH ? "sources of several wavelengths"
-           : parameter == DB_MOSAIC_SPREAD  ? "mosaic spread of all axes, but one about each"
+           : parameter == DB_MOSAIC_SPREAD && closed
+               ? "mosaic domains, but spots in closed form: expected mosaic_variance"
+           : parameter == DB_MOSAIC_SPREAD ? "mosaic spread of all axes, but one about each: "
+                                             "expected mosaic_a, mosaic_b, mosaic_c"
            : parameter == DB_DIFFUSE_SIGMA || parameter == DB_DIFFUSE_GAMMA
                ? "diffuse halo with one number for all axes"
            : moves & DB_MOVES_HALO      ? "diffuse halo with a number for each axis"
@@ -40,7 +45,7 @@ static db_status take_parameter(db_context *context, db_parameter p,
                            name);
     if (!db_parameter_exists(parameters->experiment, p))
         return db_fail(context, DB_ERROR_USAGE, "parameter %s: the experiment has no %s", name,
-                       what_is_missing(p, info->facts->moves));
+                       what_is_missing(parameters->experiment, p, info->facts->moves));
     parameters->list[parameters->count++] = p;
     const int closed = parameters->experiment->spread.spots == DB_SPOTS_CLOSED;
     if ((unsigned)p < DB_PARAMETER_COUNT || (closed && info->facts->moves & DB_MOVES_CURVES))

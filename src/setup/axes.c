@@ -11,7 +11,7 @@
 
 static const double ORTHOGONAL = 1e-3; /* cosine: vectors typed with three digits or more */
 
-/* Axes and pivot of each convention; those of CUSTOM replace open vectors. */
+/* Axes and pivot of each convention; CUSTOM takes given vectors, and these for open ones. */
 static const struct {
     double beam[3], fast[3], slow[3], normal[3], twotheta[3], polarization[3], spindle[3];
     db_pivot pivot;

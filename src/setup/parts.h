@@ -60,7 +60,7 @@ db_status db_setup_structure_factors(db_context *context, const db_setup *setup,
 
 /* Parts of db_setup_crystal. */
 
-/* Misset angles: given, or those of a random rotation. */
+/* Misset angles: given, or of a random rotation. */
 db_status db_setup_misset(db_context *context, const db_setup *setup, db_crystal *crystal,
                           const db_setup_notes *notes);
 

@@ -67,7 +67,7 @@ static double value_of(const plausible *p, int i, const db_setup *setup,
     double stored;
     switch (p->field) {
     case DB_FIELD_WAVELENGTH: return experiment->beam.wavelength;
-    case DB_FIELD_DISTANCE: /* that of panels from a list may be anything */
+    case DB_FIELD_DISTANCE: /* the distance of a list's panels may be anything */
         return setup->expt_file ? NAN : experiment->detector.distance;
     case DB_FIELD_PIXEL_SIZE: return experiment->detector.panels[0].pixel_size[0];
     case DB_FIELD_CELL: return experiment->crystal.cell[p->from + i];

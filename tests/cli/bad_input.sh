@@ -133,7 +133,9 @@
     expect 3 "one for all axes or one about each, found both, 1 and 0.1 0.2 0.3" sim $small -floatfile o -mosaic 1 -mosaic_abc 0.1 0.2 0.3
     expect 3 "anisotropic mosaic spread" sim $small -floatfile o -mosaic_abc 0.1 -0.2 0.3
     expect 2 "-mosaic_abc" sim $small -floatfile o -mosaic_abc 0.1 0.2
-    expect 2 "the experiment has no mosaic spread of all axes, but one about each" grad $small -outdir . -mosaic_abc 0.1 0.2 0.3 -params mosaic_spread
+    expect 2 "the experiment has no mosaic domains, but spots in closed form: expected mosaic_variance" \
+        grad $small -outdir . -spots closed -params mosaic_spread
+    expect 2 "the experiment has no mosaic spread of all axes, but one about each: expected mosaic_a" grad $small -outdir . -mosaic_abc 0.1 0.2 0.3 -params mosaic_spread
     expect 2 "-mosaic_seed: expected a whole number from 1 to 2147483646 (the sign does not count), found 0" sim $small -floatfile o -mosaic_seed 0
     expect 3 "horizontal divergence: 3 steps need a range" sim $small -floatfile o -hdivsteps 3
     expect 3 "has no meaning in convention mosflm" sim $small -floatfile o -Xclose 10

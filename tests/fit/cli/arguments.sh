@@ -63,6 +63,8 @@ expect 3 'no.cbf' no.cbf --cell 78,78,38 --symmetry tetragonal
 expect 2 "--cell: expected a finite number (A, degree), found 'x'" text.cbf --cell 78,x,38
 expect 2 'expected a folder' a.cbf b.cbf --cell 78,78,38 --output result
 expect 2 "unknown flag '--quite'; the nearest known one is '--quiet'" good.yaml --quite
+expect 2 "unknown flag '--quite'; the nearest known one is '--quiet'" --quite good.yaml
+expect 2 "unknown flag '--quite'; the nearest known one is '--quiet'" --quite
 expect 2 '--threads: expected a whole number' good.yaml --threads two
 expect 2 '--image: expected FILE' good.yaml --image
 expect 2 '--precision: expected double or mixed' good.yaml --precision half
