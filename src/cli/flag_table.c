@@ -483,7 +483,7 @@ static db_flag flags[] = {
       .commands = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_AMORPHOUS,
       .help = "arithmetic; mixed: Miller indices in double, the rest in single; auto (default): mixed for large "
               "jobs where it stays within 1e-6 of the maximum; see docs/reference/precision.md" },
-    { G, .name = "--tolerance", .arguments = "PHOTONS", NUMBER(tolerance, 1),
+    { G, .name = "--tolerance", .arguments = "PHOTONS", NUMBER(tolerance, 1), .ranged = 1,
       .commands = DB_FOR_SIM | DB_FOR_GRAD | DB_FOR_CHECK,
       .help = "photons that a pixel may lack: tails of spots are left out, which saves time for large crystals; default 0: none are left out (-spots closed: 1e-6 of the peak of the brightest spot; check: 1e-3 of the brightest pixel); see docs/reference/precision.md" },
     { G, .name = "--isa", .arguments = "auto|sse2|neon|avx2|avx512", TEXT(isa),

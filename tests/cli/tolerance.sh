@@ -32,7 +32,7 @@ lacks() {
 rm -f ./*
 # shellcheck disable=SC2086
 {
-    expect 2 "tolerance: expected a finite number of photons of at least 0, found -1" sim $small -floatfile image.f32 --tolerance -1
+    expect 2 "--tolerance: expected a number from 0, found '-1'" sim $small -floatfile image.f32 --tolerance -1
     expect 2 "--tolerance: expected" sim $small -floatfile image.f32 --tolerance much
     expect 2 "--tolerance belongs to dualbragg sim or grad or check" orient -cell 40 --tolerance 1
     succeed check $large -params cell_a --tolerance "$tolerance"
