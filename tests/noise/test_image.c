@@ -145,6 +145,31 @@ static void region_shows_what_the_whole_image_shows(void **state) {
     }
 }
 
+/* Regions of as many pixels as a block has, one more, and one alone. */
+static void every_width_is_filled(void **state) {
+    (void)state;
+    static const int width[] = { 1, 2, 255, 256, 257, 258, 399 };
+    const db_noise_options o = everything(DB_PSF_NONE);
+    db_noise_frame f = frame_of(level, signal_, number);
+    apply(&o, &f);
+    for (size_t w = 0; w < sizeof width / sizeof *width; w++) {
+        f = frame_of(level, again, number_again);
+        f.fast_start = 1;
+        f.slow_start = 7;
+        f.fast_count = width[w];
+        f.slow_count = 2;
+        const db_noise_summary s = apply(&o, &f);
+        double photons = 0;
+        for (int i = 0; i < COUNT; i++) {
+            const int fast = i % FAST, slow = i / FAST,
+                      in = fast >= 1 && fast <= width[w] && slow >= 7 && slow < 9;
+            assert_true(again[i] == (in ? signal_[i] : 0));
+            photons += in ? (double)level[i] : 0;
+        }
+        assert_true(fabs(s.photons / photons - 1) < 0.5);
+    }
+}
+
 static void seeds_and_panels_decide(void **state) {
     (void)state;
     db_noise_options o = everything(DB_PSF_NONE);
@@ -380,6 +405,7 @@ int main(void) {
         cmocka_unit_test(blocks_are_pixels_one_by_one),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(region_shows_what_the_whole_image_shows),
+        cmocka_unit_test(every_width_is_filled),
         cmocka_unit_test(seeds_and_panels_decide),
         cmocka_unit_test(plain_noise_is_poisson_plus_offset),
         cmocka_unit_test(gain_and_readout_noise_add_their_variances),

@@ -195,6 +195,34 @@ static void check_gradient(double intensity, double ridge) {
     }
 }
 
+/* Slopes by the coefficients, away from the best ones. */
+static void coefficients_have_slopes(void **state) {
+    (void)state;
+    enum { ALL = PARAMETERS + DB_LINEAR };
+    static const db_link links[PARAMETERS] = { { 0, 0, 1 }, { 1, 1, 1 }, { 2, 2, 1 } };
+    const double linear[DB_LINEAR] = { 240, 15, 0.4, -0.3 };
+    for (int target = DB_FIT_WEIGHTED; target <= DB_FIT_STUDENT; target++) {
+        measure(300);
+        use((db_fit_target)target, 0.1);
+        const db_block block = whole();
+        const db_derivatives derivatives = { slopes, links, PARAMETERS, PARAMETERS };
+        double gradient[ALL] = { 0 }, normal[ALL * ALL] = { 0 };
+        db_block_derive(&block, linear, &derivatives, gradient, normal);
+        for (int j = 0; j < DB_LINEAR; j++) {
+            const double h = j == 0 ? 1e-2 : 1e-3;
+            double moved[DB_LINEAR], change = 0;
+            memcpy(moved, linear, sizeof moved);
+            for (int side = -1; side <= 1; side += 2) {
+                db_block_sums sums;
+                moved[j] = linear[j] + side * h;
+                db_block_sum(&block, moved, &sums);
+                change += side * sums.value / (2 * h);
+            }
+            close_to(gradient[PARAMETERS + j], change, 1e-5);
+        }
+    }
+}
+
 static void gradient_is_that_of_the_projected_loss(void **state) {
     (void)state;
     for (int target = DB_FIT_WEIGHTED; target <= DB_FIT_STUDENT; target++) {
@@ -362,6 +390,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coefficients_are_those_of_least_squares),
         cmocka_unit_test(coefficients_are_best_for_every_loss),
+        cmocka_unit_test(coefficients_have_slopes),
         cmocka_unit_test(gradient_is_that_of_the_projected_loss),
         cmocka_unit_test(normal_matrix_is_kaufmans),
         cmocka_unit_test(normal_matrix_is_half_the_second_derivatives),

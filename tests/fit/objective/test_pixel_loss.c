@@ -49,6 +49,51 @@ static void slopes_are_those_of_the_value(void **state) {
     }
 }
 
+/* What costs are called after: squares over a variance and the logarithm of it; twice the logarithm of a Poisson
+ * probability, less that of the most probable mean. */
+static void costs_are_those_of_their_distributions(void **state) {
+    (void)state;
+    const double gain = 2.5, readout = 1.5, weight = 0.02, shape = 30, y = 41.3, m = 33.7;
+    db_loss loss = make(DB_FIT_WEIGHTED, gain, readout);
+    assert_true(fabs(db_pixel_loss(&loss, y, weight, shape, m).value - 0.02 * 7.6 * 7.6) < 1e-12);
+    const double v = gain * m + readout * readout + shape, square = (y - m) * (y - m) / v;
+    loss = make(DB_FIT_GAUSSIAN, gain, readout);
+    const db_pixel_cost gaussian = db_pixel_loss(&loss, y, weight, shape, m);
+    assert_true(fabs(gaussian.value - square - log(v * weight)) < 1e-12);
+    assert_true(fabs(gaussian.variance / v - 1) < 1e-12 && gaussian.trust == 1);
+    loss = make(DB_FIT_POISSON, gain, readout);
+    for (int dim = 0; dim < 2; dim++) {
+        const double pedestal = readout * readout, own = dim ? 0 : y,
+                     n = (own + pedestal / gain) / gain, mean = (m + pedestal / gain) / gain;
+        assert_true(fabs(db_pixel_loss(&loss, own, weight, 0, m).value -
+                         2 * (mean - n - n * log(mean / n))) < 1e-9);
+    }
+    loss = make(DB_FIT_STUDENT, gain, readout);
+    const double k = loss.tuning;
+    assert_true(fabs(db_pixel_loss(&loss, y, weight, shape, m).value -
+                     (k + 1) * log(1 + square / k) - log(v * weight)) < 1e-12);
+    loss = make(DB_FIT_HUBER, gain, readout);
+    for (int far = 0; far < 2; far++) {
+        const double off = (far ? 3 : 0.5) * loss.tuning, root = off * sqrt(v);
+        assert_true(fabs(db_pixel_loss(&loss, m + root, weight, shape, m).value - log(v * weight) -
+                         (far ? 5 : 0.25) * loss.tuning * loss.tuning) < 1e-9);
+    }
+}
+
+/* Where hardly a photon is expected the parabola begins with the value and the slope of the logarithm. */
+static void few_photons_go_on_smoothly(void **state) {
+    (void)state;
+    const double gain = 1.7, readout = 0.3, least = DB_POISSON_LEAST,
+                 edge = gain * least - readout * readout / gain;
+    const db_loss loss = make(DB_FIT_POISSON, gain, readout);
+    for (double y = -0.2; y < 6; y += 1.1) {
+        const db_pixel_cost below = db_pixel_loss(&loss, y, 0.02, 0, edge - 1e-7),
+                            above = db_pixel_loss(&loss, y, 0.02, 0, edge + 1e-7);
+        assert_true(fabs(below.value - above.value) < 1e-4 * (1 + fabs(above.value)));
+        assert_true(fabs(below.slope - above.slope) < 1e-4 * (1 + fabs(above.slope)));
+    }
+}
+
 /* Half the second derivative, where it is not replaced by a part of the curvature. */
 static void bends_are_those_of_the_value(void **state) {
     (void)state;
@@ -100,6 +145,8 @@ static void curvature_is_fishers_information(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slopes_are_those_of_the_value),
+        cmocka_unit_test(costs_are_those_of_their_distributions),
+        cmocka_unit_test(few_photons_go_on_smoothly),
         cmocka_unit_test(bends_are_those_of_the_value),
         cmocka_unit_test(curvature_is_fishers_information),
     };
