@@ -78,6 +78,10 @@ for _axis in ("phi", "chi", "kappa"):
 seam = {"data/data_000001": counts(20), SPINDLE + "omega": (numpy.tile(0.1 * numpy.arange(10), 2), "deg")}
 case("seam", seam, {1: {"sweep": "not one"}, 10: {"scan": [0.9, 0.1]}, 11: {"scan": [0, 0.1]}, 20: {"scan": [0.9, 0.1]}})
 
+# more images than angles are read around one
+long = {"data/data_000001": counts(100), SPINDLE + "omega": (5 + 0.2 * numpy.arange(100), "deg")}
+case("long", long, {n: {"scan": [5 + 0.2 * (n - 1), 0.2]} for n in (1, 33, 34, 60, 68, 100)})
+
 
 def circle(name, angle, vector, depends_on="."):
     """An axis of the sample's chain, of which the last is where the chain begins."""
