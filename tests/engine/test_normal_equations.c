@@ -7,6 +7,7 @@
 #include <dualbragg/dualbragg.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -348,13 +349,18 @@ static void products_refuse_what_is_bad(void **state) {
     assert_int_equal(jvp_by_parameters(plan, direction, NULL, image), DB_ERROR_USAGE);
     assert_int_equal(jvp_by_parameters(plan, direction, image, NULL), DB_ERROR_USAGE);
     expect_message("NULL for the tangent");
-    for (int i = 0; i < 3; i++) {
-        const float kept = data[AT];
-        data[AT] = bad[i];
-        assert_int_equal(vjp_by_parameters(plan, data, NULL, gradient), DB_ERROR_INPUT);
-        expect_message("cotangent of pixel (77, 31) of panel 0");
-        data[AT] = kept;
-    }
+    static const int at[] = { AT, 0, FAST - 1, PIXELS - 1 }; /* also at the ends of rows */
+    for (int i = 0; i < 3; i++)
+        for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
+            const float kept = data[at[k]];
+            char place[100];
+            data[at[k]] = bad[i];
+            assert_int_equal(vjp_by_parameters(plan, data, NULL, gradient), DB_ERROR_INPUT);
+            snprintf(place, sizeof place, "cotangent of pixel (%d, %d) of panel 0", at[k] % FAST,
+                     at[k] / FAST);
+            expect_message(place);
+            data[at[k]] = kept;
+        }
     direction[1] = NAN;
     assert_int_equal(jvp_by_parameters(plan, direction, image, image + PIXELS), DB_ERROR_INPUT);
     expect_message("expected a finite number, found nan");

@@ -334,6 +334,40 @@ static void a_background_is_added(void **state) {
     scene_clear(&s);
 }
 
+/* Light is proportional to squares of structure factors, wherever it is: the sum of F times the slope by F is twice
+ * the image. In parts of the image that show few spots none of them may be left out. */
+static void squares_of_structure_factors(void **state) {
+    enum { SIDE = 3 };
+    const configuration *which = *state;
+    table_scene s = { 0 };
+    scene_arrange(which, &s);
+    s.e.background.water_size = 0;
+    const db_panel *const panel = &s.e.detector.panels[0];
+    double ones[SIDE * SIDE], image[SIDE * SIDE], most = 0;
+    for (int i = 0; i < SIDE * SIDE; i++) ones[i] = 1;
+    for (int fast = 0; fast + SIDE <= panel->fast_pixels; fast += SIDE)
+        for (int slow = 0; slow + SIDE <= panel->slow_pixels; slow += SIDE) {
+            const db_region part = { 0, fast, slow, SIDE, SIDE, 0, SIDE };
+            db_plan_options options = DB_PLAN_OPTIONS_INIT;
+            db_plan *plan;
+            options.precision = DB_PRECISION_DOUBLE;
+            options.pixel_type = DB_FLOAT64;
+            options.region_count = 1;
+            options.regions = &part;
+            const db_plan_vector gradient = scene_vector(&s, s.gradient);
+            assert_int_equal(db_plan_create(s.context, &s.e, &options, &plan), DB_OK);
+            assert_int_equal(db_plan_vjp(plan, ones, image, &gradient), DB_OK);
+            double light = 0, sum = 0;
+            for (int i = 0; i < SIDE * SIDE; i++) light += image[i];
+            for (size_t i = 0; i <= s.entries; i++) sum += s.amplitude[i] * s.gradient[i];
+            most = fmax(most, light);
+            assert_true(fabs(sum - 2 * light) <= 1e-9 * light);
+            db_plan_destroy(&plan);
+        }
+    assert_true(most > 0);
+    scene_clear(&s);
+}
+
 static void misuse_is_refused_with_a_reason(void **state) {
     const configuration *which = *state;
     table_scene s = { 0 };
@@ -396,6 +430,8 @@ int main(void) {
         { "mates, closed", "closed: structure factors", mates_share_a_value },
         { "background, sampled", "structure factor list", a_background_is_added },
         { "background, closed", "closed: structure factors", a_background_is_added },
+        { "squares, sampled", "structure factor list", squares_of_structure_factors },
+        { "squares, closed", "closed: structure factors", squares_of_structure_factors },
         { "misuse, sampled", "structure factor list", misuse_is_refused_with_a_reason },
         { "misuse, closed", "closed: structure factors", misuse_is_refused_with_a_reason },
     };
