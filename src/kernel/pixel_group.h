@@ -264,14 +264,14 @@ AD_INLINE void clear_sums(int only, const db_kernel_job *job, pixel_sums *sums) 
 #endif
 }
 
-/* Large, called from several places, and not worth compiling more than once for each shape. */
+/* Functions that are large and called from several places: compiled once for each shape. */
 #if !defined(AD_DEVICE_LANGUAGE)
 #define DB_GROUP_FN static __attribute__((noinline, unused))
 #else
 #define DB_GROUP_FN AD_INLINE
 #endif
 
-/* A group of pixels; fast and slow: pixel numbers. The sums lack the overall scale. */
+/* Renders a group of pixels with numbers fast and slow. The sums lack the overall scale. */
 AD_INLINE void render_places(loop_mode mode, const db_kernel_job *job, const db_kernel_panel *panel,
                              wide fast, wide slow, pixel_sums *sums) {
     const double step = job->sub_pixel;
@@ -306,7 +306,7 @@ DB_GROUP_FN void render_group(kernel_shape shape, const db_kernel_job *job,
 
 typedef enum { WITHOUT_DEBYE_WALLER, WITH_DEBYE_WALLER } thermal_mode;
 
-/* The same for pixels of one row (fast: their numbers), given the terms of its sub-pixel rows. */
+/* Renders a group of pixels of one row (fast: their numbers) from the terms of its sub-pixel rows. */
 AD_INLINE void render_row_places(loop_mode mode, const db_kernel_job *job,
                                  const db_kernel_panel *panel, const row_terms *sub_rows, wide fast,
                                  pixel_sums *sums) {
@@ -346,7 +346,7 @@ DB_ROW_GROUP_FN void render_row_group(kernel_shape shape, thermal_mode thermal,
     render_row_places(mode, job, panel, sub_rows, fast, sums);
 }
 
-/* With one source, sub-pixel and sample: without loops, which would cost more time than the
+/* Mode for one source, sub-pixel and sample: without loops, which would take more time than the
  * physics. */
 AD_INLINE loop_mode still_mode(const db_kernel_job *job, kernel_shape shape, index_mode index) {
     loop_mode mode = mode_of(job, shape, index);
@@ -365,7 +365,7 @@ AD_INLINE void render_still_group(kernel_shape shape, const db_kernel_job *job,
 #endif
 
 #if LANES > 1
-/* The same for pixels of several rows, given the panel's terms. */
+/* Renders a group of pixels of several rows from the panel's terms. */
 DB_ROW_GROUP_FN void render_rows_group(kernel_shape shape, const db_kernel_job *job,
                                        const db_kernel_panel *panel, const tile_terms *tile,
                                        wide fast, wide slow, pixel_sums *sums) {

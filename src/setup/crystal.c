@@ -14,8 +14,8 @@ static const double DEGREE = 0.017453292519943295769; /* radian */
 
 static const char *const edge_names[3] = { "a", "b", "c" };
 
-/* The user's cell with open edges and angles filled in. To the reference, those that are not
- * positive are open, too. */
+/* The user's cell with open edges and angles filled in. In the reference's arithmetic edges and angles
+ * that are not positive are open, too. */
 static db_status complete_cell(db_context *context, const db_setup *setup, double cell[6]) {
     const double *const given = setup->cell;
     if (!db_setup_given(given[0]))
@@ -40,7 +40,7 @@ static db_status complete_cell(db_context *context, const db_setup *setup, doubl
     return DB_OK;
 }
 
-/* The file's directions with the user's edge lengths. */
+/* Gives a crystal from a matrix file the user's edge lengths. */
 static void force_edges(const double cell[6], db_crystal *crystal, const db_setup_notes *notes) {
     for (int i = 0; i < 3; i++) {
         if (fabs(crystal->cell[i] - cell[i]) > 0.01 * cell[i])
@@ -58,7 +58,7 @@ static void force_edges(const double cell[6], db_crystal *crystal, const db_setu
         }
 }
 
-/* Volume (A^3) of the cell; not a positive number if no cell has such angles. */
+/* Volume (A^3) of the cell; NAN or 0 if no cell has such angles. */
 static double cell_volume(const double cell[6]) {
     const double alpha = DEGREE * cell[3], beta = DEGREE * cell[4], gamma = DEGREE * cell[5],
                  half = (alpha + beta + gamma) / 2;
@@ -66,8 +66,8 @@ static double cell_volume(const double cell[6]) {
            sqrt(sin(half) * sin(half - alpha) * sin(half - beta) * sin(half - gamma));
 }
 
-/* The lattice that the reference makes of a cell: the component of c* along z is right only if two
- * angles are 90 degree. The edges are forced back to the user's, the angles come out wrong. */
+/* The reference's lattice of a cell. Its component of c* along z is right only if two angles are 90
+ * degree. It keeps the user's edges, but has wrong angles. */
 static db_status reference_lattice(db_context *context, const double cell[6], db_crystal *crystal) {
     const double a = cell[0], b = cell[1], c = cell[2], volume = cell_volume(cell);
     const double ca = cos(DEGREE * cell[3]), cb = cos(DEGREE * cell[4]), cg = cos(DEGREE * cell[5]),
@@ -94,7 +94,7 @@ static db_status reference_lattice(db_context *context, const double cell[6], db
     return DB_OK;
 }
 
-/* wavelength: of the beam, not of the setup, which a spectrum's mean replaces. */
+/* Lattice from a matrix file. wavelength: of the beam; it may be a spectrum's mean instead of the setup's. */
 static db_status matrix_lattice(db_context *context, const db_setup *setup, double wavelength,
                                 db_crystal *crystal) {
     double matrix[9];
@@ -127,7 +127,7 @@ static db_status take_cell(db_context *context, const db_setup *setup, db_experi
     } else if (has_cell) {
         memcpy(crystal->cell, cell, sizeof cell);
     }
-    /* the reference's reciprocal vectors go with the user's volume, whatever the angles became */
+    /* the reference's reciprocal vectors have the user's volume, though its angles differ */
     if (setup->compat && has_cell)
         experiment->reference.reciprocal_scale = cell_volume(crystal->cell) / cell_volume(cell);
     return DB_OK;
@@ -146,7 +146,7 @@ static void nearest_rotation(double u[9]) {
 
 /* Orientation before misset, if given as a rotation matrix. */
 static db_status take_orientation(db_context *context, const db_setup *setup, db_crystal *crystal) {
-    static const double rounding = 1e-3; /* of matrices written with few digits */
+    static const double rounding = 1e-3; /* error of matrices written with few digits */
     double u[9], c[9];
     if (!db_setup_given(setup->orientation[0])) return DB_OK;
     if (setup->matrix_file)
@@ -165,7 +165,7 @@ static db_status take_orientation(db_context *context, const db_setup *setup, db
     return DB_OK;
 }
 
-/* Sample size along a, b, c (mm); the beam lights up no more than its own size of the last two. */
+/* Cells along an axis from the sample's size (mm). Along b and c the size is limited to the beam's. */
 static db_status cells_from_size(db_context *context, const db_setup *setup, int axis,
                                  db_crystal *crystal, const db_setup_notes *notes) {
     double size = setup->sample_size[axis];
@@ -203,7 +203,7 @@ static db_status crystal_size(db_context *context, const db_setup *setup, db_cry
     return DB_OK;
 }
 
-/* Returns whether there is any in *spread. */
+/* Takes the mosaic spread. *spread: 1 if there is one. */
 static db_status mosaic_spread(db_context *context, const db_setup *setup, db_crystal *crystal,
                                int *spread) {
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_MOSAIC_SPREAD));
@@ -245,7 +245,7 @@ static db_status mosaic(db_context *context, const db_setup *setup, db_crystal *
     return DB_OK;
 }
 
-/* One number for all axes, or one for each; returns how many in *count. */
+/* Takes one number for all axes, or three. *count: how many. */
 static db_status halo_numbers(db_context *context, const char *name, const double given[3],
                               double taken[3], int *count) {
     *count = isnan(given[1]) && isnan(given[2]) ? 1 : 3;

@@ -67,7 +67,7 @@ typedef struct db_fit_config {
     double reserved[10]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
-/** Frees what it owns. Safe on a zeroed configuration.
+/** Frees the memory of a configuration. Safe on a zeroed configuration.
  *
  * @param config to clear */
 DB_API void db_fit_config_clear(db_fit_config *config);
@@ -87,7 +87,7 @@ DB_API db_status db_fit_config_make(db_context *context, const char *image,
 
 /** Reads a YAML fit configuration. overrides: "key.path=value" strings applied after the file;
  * their file names are relative to the working directory. *config is initialized or all zeros
- * before; what it owns is freed. Clear it with db_fit_config_clear, also after a failure. Errors
+ * before; its memory is freed first. Clear it with db_fit_config_clear, also after a failure. Errors
  * name file, line, key, what was expected and the nearest known key, if one is near.
  *
  * @param context receives the message of a failure
@@ -100,10 +100,10 @@ DB_API db_status db_fit_config_read(db_context *context, const char *path,
                                     const char *const *overrides, size_t override_count,
                                     db_fit_config *config);
 
-/** Reads the configuration's image and masks pixels to leave out: pixels outside the trusted range
- * (the configuration's, else those of the experiment list's panels), rectangles masked in that
- * list, pixels that are 0 in the mask file, those of the list of hot pixels (lines "fast slow
- * [panel]"), and pixels found hot. Notices have their numbers.
+/** Reads the configuration's image and masks pixels: outside the trusted range (of the configuration,
+ * else of the experiment list's panels), in rectangles that the list masks, 0 in the mask file, in the
+ * list of hot pixels (lines "fast slow [panel]"), and found hot. Notices have the number of each
+ * kind.
  * DB_ERROR_INPUT if the list's panels do not match the image.
  *
  * @param context receives the message of a failure
@@ -118,8 +118,8 @@ DB_API db_status db_fit_config_read_image(db_context *context, const db_fit_conf
                                           void (*notices)(void *user, const char *line),
                                           void *user);
 
-/** Reads the list of reflections that the configuration names, if any (else spots->count
- * is 0); from a reflection table those of the model's experiment. Clear it with
+/** Reads the list of reflections that the configuration names (spots->count is 0 if it names none).
+ * From a reflection table it takes the reflections of the model's experiment. Clear it with
  * db_fit_spots_clear.
  *
  * @param context receives the message of a failure

@@ -120,8 +120,8 @@ typedef struct db_fit_curves {
      * the evidence of the shots */
     double smoothness;
     double
-        calm; /**< factor on it and kramers_kronig away from the start's edge, chosen by evidence where
-                      smoothness is; 0: it is the same everywhere */
+        calm; /**< factor on smoothness and kramers_kronig away from the start's edge, chosen by evidence if
+                      smoothness is; 0: both hold everywhere */
     double wings[2]; /**< points this near to the ends (eV) stay near the start with this standard
                          deviation (electrons); 0: none */
     /** electrons: standard deviation of f' from the f' that belongs to f'' (db_kramers_kronig); 0: none; NAN: chosen
@@ -156,8 +156,8 @@ typedef struct db_fit_settings {
      * at least two more such pixels */
     double strong_sigma;
     int min_strong_reflections; /**< fewer than this: the image is refused as blank */
-    /** 1: a frame of a rotation series, other frames of which show its reflections, too: one that
-     * shows few or none is not refused */
+    /** 1: a frame of a rotation series, which is not refused if it shows few reflections or none, since
+     * other frames show them, too */
     int one_of_series;
     /** degree; a reflection is predicted if a rotation by at most this angle
      * brings its node, a ball of 3 standard deviations, to the Ewald sphere */

@@ -5,7 +5,7 @@
  * Each thread of the context renders one shot at a time, so that small images use all cores. The
  * last shots, fewer than threads, are rendered one after another by all threads.
  *
- * Results have the same bits as those of plans for each shot, for any number of threads.
+ * Results have the bits that a plan for each shot gives, for any number of threads.
  *
  * On a GPU one launch renders images, or derivatives along directions, of many
  * shots, in mixed precision and for shots of up to 8 MB. Threads prepare these
@@ -56,7 +56,7 @@ DB_API db_status db_plan_batch_share_amplitudes(db_plan_batch *batch, const uint
                                                 size_t count);
 
 /** Sets the structure factors for all later shots. Counts
- * and the box of the list must be those of creation.
+ * and the box of the list must be as at the creation.
  *
  * @param batch to change
  * @param experiment has the list and default_F; its other values are not used

@@ -134,7 +134,7 @@ typedef enum db_stream_use {
  *
  * With DB_STREAM_ASYNCHRONOUS calls do not wait for the GPU if image, derivative
  * images, tangent, cotangent, data and weights are in its memory (db_plan_forward,
- * db_plan_gradient, db_plan_jvp, and those of batches). Calls with results in the
+ * db_plan_gradient, db_plan_jvp, and calls of batches). Calls with results in the
  * host's memory wait; the sums of db_plan_normal and the gradient of db_plan_vjp are
  * such results. A call also waits if it is four calls ahead of the GPU, needs more
  * memory than earlier calls, or copies more than 32 MB to the GPU. A failure of the GPU

@@ -30,7 +30,7 @@ typedef struct db_crystal {
     /** 1: three caps (degree) instead of mosaic_spread, for the components of each rotation (axis
      * times angle) along the crystal's axes x, y, z of the standard frame: a*, c x a* and c */
     int mosaic_anisotropic;
-    /** 1: diffuse_sigma and diffuse_gamma have a number for each axis; 0: their first is that of all */
+    /** 1: diffuse_sigma and diffuse_gamma have a number for each axis; 0: the first number is for all axes */
     int diffuse_anisotropic;
     double mosaic_abc[3];
     int mosaic_domains; /**< number of domains, >= 1; 1 without spread */
@@ -68,8 +68,8 @@ typedef struct db_source {
 typedef struct db_beam {
     double direction[3];         /**< unit vector of photon travel */
     double polarization_axis[3]; /**< unit vector along the E field */
-    /** central wavelength (angstrom); the wavelengths of all
-     * sources are multiples of it, so that it shifts a spectrum */
+    /** central wavelength (angstrom); wavelengths of all sources
+     * are multiples of it, so that it shifts a spectrum */
     double wavelength;
     /** factor on the width of the spectrum: multiplies the difference of each
      * source's wavelength_ratio from their mean (weighted by db_source.weight); 1 */
@@ -180,14 +180,14 @@ typedef struct db_site_kind {
 } db_site_kind;
 
 /** Structure factors that depend on the photon energy, of every entry of a box:
- * F(hkl, E) = F of the rest + sum over kinds of (f'(E) + i f''(E)) G(hkl), where G is the sum over the
+ * F(hkl, E) = F of all other scattering + sum over kinds of (f'(E) + i f''(E)) G(hkl), where G is the sum over the
  * kind's sites in the cell of occupancy x Debye-Waller factor x exp(2 pi i h.x). Entries do not share
  * values: Friedel mates differ. */
 typedef struct db_site_kinds {
     int count; /**< 1 to DB_MOST_SITE_KINDS */
     db_site_kind kind[DB_MOST_SITE_KINDS];
     /** [entries of the box][1 + count][2], in the order of db_structure_factors.amplitude: real and
-     * imaginary part of F of the rest (electrons), then of each kind's G */
+     * imaginary part of F of all other scattering (electrons), then of each kind's G */
     double *part;
 } db_site_kinds;
 
@@ -200,9 +200,9 @@ typedef struct db_structure_factors {
     double *amplitude; /**< electrons; owned by the experiment; NULL without a list */
     double default_F;  /**< electrons */
     size_t listed;     /**< number of amplitudes in the file, for reports; 0 without a list */
-    /** NULL: the same at every photon energy. Else images are made of these, each source at its own
-     * energy, and `amplitude` is what single numbers are reported from. One block of memory, owned by
-     * the experiment; see db_experiment_set_site_kinds */
+    /** NULL: structure factors do not depend on the photon energy. Else images use `sites`, each source at
+     * its own energy, and `amplitude` serves reports of single numbers. One block of memory, owned by the
+     * experiment; see db_experiment_set_site_kinds */
     db_site_kinds *sites;
     double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_structure_factors;
@@ -366,8 +366,8 @@ DB_API db_status db_experiment_set_panels(db_context *context, db_experiment *ex
                                           const db_panel *panels, size_t count);
 
 /** Replaces the list of structure factors by a copy of extent[0] * extent[1] * extent[2] amplitudes
- * (electrons) in the order of db_structure_factors, the same at all photon energies; the first belongs to min. amplitude NULL: no
- * list. default_F stays. DB_ERROR_USAGE for an extent below 1.
+ * (electrons) in the order of db_structure_factors, from index `min` on. They do not depend on the photon
+ * energy. amplitude NULL: no list. default_F stays. DB_ERROR_USAGE for an extent below 1.
  *
  * @param context receives the message of a failure
  * @param experiment to change
@@ -379,15 +379,15 @@ DB_API db_status db_experiment_set_amplitudes(db_context *context, db_experiment
                                               const int min[3], const int extent[3],
                                               const double *amplitude);
 
-/** Replaces what depends on the photon energy by a copy, and the amplitudes of the box by |F| at the
- * beam's wavelength. There must be a list (db_experiment_set_amplitudes), which is not interpolated; each
- * kind needs a name of its own, and a curve of two or more points of ascending energies (eV) that
- * reaches every source's.
+/** Replaces the kinds of sites, which depend on the photon energy, by a copy, and the amplitudes of the box
+ * by |F| at the beam's wavelength. There must be a list (db_experiment_set_amplitudes), which is not
+ * interpolated. Each kind needs a name of its own, and a curve of two or more points of ascending energies
+ * (eV) that includes the energies of all sources.
  *
  * @param context receives the message of a failure
  * @param experiment to change
  * @param sites NULL: none; the amplitudes then stay
- * @return DB_OK; DB_ERROR_INPUT, naming the kind; DB_ERROR_USAGE; DB_ERROR_MEMORY; all then stays */
+ * @return DB_OK; DB_ERROR_INPUT, naming the kind; DB_ERROR_USAGE; DB_ERROR_MEMORY; nothing is then changed */
 DB_API db_status db_experiment_set_site_kinds(db_context *context, db_experiment *experiment,
                                               const db_site_kinds *sites);
 
@@ -423,7 +423,7 @@ typedef struct db_beam_spread {
     int dispersion_steps;                    /**< >= 1 */
 } db_beam_spread;
 
-/** Replaces cell and orientation by those of a reciprocal matrix A* (1/angstrom), row-major,
+/** Sets cell and orientation from a reciprocal matrix A* (1/angstrom), row-major,
  * columns a*, b*, c*. The misset stays, and turns the crystal further. DB_ERROR_INPUT if singular or left-handed.
  *
  * @param context receives the message of a failure

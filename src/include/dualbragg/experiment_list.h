@@ -14,7 +14,7 @@ extern "C" {
 typedef struct db_expt_image {
     const char *path;      /**< name in the list: absolute, or relative to the list's folder */
     double pedestal, gain; /**< stored counts = pedestal + gain * photons */
-    /** least and largest trusted count, pedestal subtracted; both 0: those of 16-bit images */
+    /** least and largest trusted count, pedestal subtracted; both 0: limits of 16-bit images */
     double trusted[2];
 } db_expt_image;
 

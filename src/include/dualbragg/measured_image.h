@@ -15,7 +15,7 @@ extern "C" {
 /** Values of db_measured_image.mask: 0 for a trusted pixel, else why it is masked. */
 enum { DB_MASK_TRUSTED = 0, DB_MASK_GAP = 1, DB_MASK_OVERLOAD = 2, DB_MASK_BAD = 4 };
 
-/** One panel of a measured image: rows of it, from the first to before first + slow_pixels. */
+/** A panel of a measured image: rows first_row to first_row + slow_pixels - 1. */
 typedef struct db_image_panel {
     char name[64]; /**< "" */
     int first_row, slow_pixels;
@@ -44,7 +44,7 @@ typedef struct db_measured_image {
     double gain;                        /**< counts per photon; 1 */
     double exposure;                    /**< s; NAN */
     double sensor_thickness;            /**< um; NAN */
-    double attenuation_depth;           /**< of it (um); NAN */
+    double attenuation_depth;           /**< of the sensor (um); NAN */
     db_sensor_material sensor_material; /**< DB_SENSOR_UNKNOWN */
     char detector[64];                  /**< as named by the header, or "" */
     size_t masked;                      /**< number of pixels with mask != 0 */

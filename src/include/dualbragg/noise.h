@@ -102,7 +102,7 @@ typedef struct db_noise_summary {
  * range; DB_ERROR_UNSUPPORTED in builds without Random123. Results are then undefined.
  *
  * @param context receives the message of a failure
- * @param options what the detector does
+ * @param options properties of the detector
  * @param frame the image and room for results
  * @param summary filled; may be NULL */
 DB_API db_status db_noise_apply(db_context *context, const db_noise_options *options,

@@ -23,8 +23,8 @@ enum {
     DB_MOVES_BACKGROUND = 128,   /**< amounts of water and amorphous matter */
     DB_MOVES_AMPLITUDE = 256,    /**< one structure factor */
     DB_MOVES_DEBYE_WALLER = 512, /**< Debye-Waller factor */
-    /** the crystal as a whole: its lattice vectors; where its mosaic spread is anisotropic those of
-     * each phi step and mosaic domain */
+    /** orientation of the crystal: moves its lattice vectors; with an anisotropic mosaic spread the lattice
+     * vectors of each phi step and mosaic domain */
     DB_MOVES_ORIENTATION = 1024,
     DB_MOVES_SPREAD = 2048, /**< covariances of spots in closed form */
     DB_MOVES_CURVES = 4096, /**< f' and f'' of kinds of sites at the energies of the sources */
@@ -45,10 +45,10 @@ typedef enum db_reach {
 typedef enum db_lever {
     DB_LEVER_NONE, /**< little */
     DB_LEVER_STRETCH, /**< a relative change moves them by this fraction of their distance from the beam */
-    DB_LEVER_TURN, /**< an angle (degree) moves them by this angle times that distance */
-    DB_LEVER_BEAM, /**< an angle in mrad moves them by up to twice that of their distance from the crystal */
-    DB_LEVER_SHIFT, /**< moves all of them by itself, in mm */
-    DB_LEVER_SIZE   /**< widens them: widths are proportional to its inverse */
+    DB_LEVER_TURN, /**< an angle (degree) moves them by this angle times their distance from the beam */
+    DB_LEVER_BEAM, /**< an angle (mrad) moves them by up to twice this angle times their distance from the crystal */
+    DB_LEVER_SHIFT, /**< a step in mm moves all of them by this step */
+    DB_LEVER_SIZE   /**< the widths of spots are proportional to the inverse of the value */
 } db_lever;
 
 /** First of the usual stages that refines a parameter. */
@@ -72,9 +72,9 @@ typedef enum db_choosing {
     DB_CHOOSING_EARNED  /**< if it describes held-out spots better */
 } db_choosing;
 
-/** What the parameters of a kind have in common, but for their name, unit and typical step.
- * X(kind, what it moves, least, most, how far a refinement lets it go: reach and amount, what a step
- * of it does to spots, when it is refined first, whose it is, whether it is refined unasked) */
+/** Facts that the parameters of a kind share; name, unit and typical step are each parameter's own.
+ * X(kind, groups of values that it moves, least, most, range in a refinement: reach and amount, lever: effect
+ * of a step on spots, first stage that refines it, owner, whether it is refined if nobody names it) */
 /* clang-format off */
 #define DB_PARAMETER_KIND_LIST(X)                                                                  \
     X(CELL_EDGE, LATTICE, 1, INFINITY, PART, 0.05, STRETCH, GEOMETRY, SHOT, CHOSEN)                \
@@ -140,7 +140,7 @@ typedef struct db_parameter_facts {
     db_parameter_kind kind;
     unsigned moves; /**< DB_MOVES_* */
     double least;   /**< possible value, inclusive; -INFINITY: none */
-    double most;    /**< likewise; INFINITY: none */
+    double most;    /**< possible value, inclusive; INFINITY: none */
     db_reach reach;
     double amount; /**< of the reach */
     db_lever lever;
@@ -149,7 +149,7 @@ typedef struct db_parameter_facts {
     db_choosing choosing;
 } db_parameter_facts;
 
-/* One mode of the blocks, and a component of it: X as in DB_PARAMETER_LIST. */
+/* A component of a mode of the blocks: X as in DB_PARAMETER_LIST. */
 #define DB_MODE_COMPONENT(X, number, index, at, IJ, ij)                                            \
     X(MODE##number##_##IJ, "mode" #number "_" #ij, spread.mode[index][at], "1e-3", 0.1, MODE,      \
       "component " #ij " of mode " #number " of the blocks' lattices")
@@ -216,7 +216,7 @@ typedef struct db_parameter_facts {
     X(SPINDLE_TILT_ACROSS, "spindle_tilt_across", goniometer.tilt[1], "deg", 0.1, SPINDLE_TILT,    \
       "tilt of the spindle axis out of its plane with the beam")                                   \
     X(WAVELENGTH, "wavelength", beam.wavelength, "A", 0.005, WAVELENGTH,                           \
-      "central wavelength, to which those of all sources are in proportion, at fixed crystal")     \
+      "central wavelength, with all sources in proportion, at fixed crystal")                      \
     X(SPECTRUM_STRETCH, "spectrum_stretch", beam.spectrum_stretch, "1", 0.05, SPECTRUM_STRETCH,    \
       "width of the sources' spectrum about its mean, as a multiple of the given one")             \
     X(BEAM_HORIZONTAL, "beam_horizontal", beam.tilt[0], "mrad", 1, BEAM_TILT,                      \
@@ -372,16 +372,16 @@ DB_API db_parameter db_parameter_site_curve(int kind, int second, size_t point);
  * @return the parameter; DB_PARAMETER_COUNT for indices out of range */
 DB_API db_parameter db_parameter_amplitude(int h, int k, int l);
 
-/** 1 if the experiment has this parameter: all of the table (those of the sensor, of water, of
- * amorphous matter and of the spectrum if there are any; one mosaic spread, or the three of an
- * anisotropic one), sources and listed reflections that exist.
+/** 1 if the experiment has this parameter: one of the table (of sensor, water, amorphous matter and spectrum
+ * only if the experiment has them; one mosaic spread, or the three of an anisotropic one), or the weight of
+ * a source or a listed reflection that exists.
  *
  * @param experiment to ask
  * @param parameter which
  * @return 1 or 0 */
 DB_API int db_parameter_exists(const db_experiment *experiment, db_parameter parameter);
 
-/** Writes the parameter's name as db_parameter_find reads it: that of the table, source_weight:J
+/** Writes the parameter's name as db_parameter_find reads it: the name in the table, source_weight:J
  * (from 0), fp:KIND:POINT or fdp:KIND:POINT (numbers from 0), or F:H:K:L.
  *
  * @param parameter which
@@ -395,7 +395,7 @@ typedef struct db_parameter_info {
     const char *unit;
     const char *description;
     double scale;                    /**< typical step, in unit */
-    const db_parameter_facts *facts; /**< those of its kind */
+    const db_parameter_facts *facts; /**< facts of its kind */
 } db_parameter_info;
 
 /** Entry of the table; NULL if out of range. Source weights, f', f'' and structure factors share one
@@ -420,10 +420,10 @@ DB_API db_status db_parameter_find(db_context *context, const char *name, db_par
  *
  * @param experiment to ask
  * @param parameter which
- * @return the value in its unit; 0 where there is none */
+ * @return the value in its unit; 0 if the experiment has no such parameter */
 DB_API double db_parameter_get(const db_experiment *experiment, db_parameter parameter);
 
-/** Sets a parameter's value, without a check (see db_experiment_check); what does not exist stays.
+/** Sets a parameter's value, without a check (see db_experiment_check). A parameter that does not exist is ignored.
  *
  * @param experiment to change
  * @param parameter which

@@ -19,7 +19,7 @@ extern "C" {
 /** Arithmetic of a plan. */
 typedef enum db_precision {
     DB_PRECISION_DOUBLE, /**< all arithmetic in double */
-    /** Miller indices in double, the rest in float after reduction to the nearest node */
+    /** Miller indices in double, everything after reduction to the nearest node in float */
     DB_PRECISION_MIXED
 } db_precision;
 
@@ -76,7 +76,7 @@ DB_API db_status db_precision_recommend(db_context *context, const db_experiment
 /** Prepares a plan for this experiment. The plan copies what it needs. options may be NULL.
  *
  * @param context receives the messages of the plan; must live as long as it
- * @param experiment copied as far as it is needed
+ * @param experiment the plan copies the parts that it needs
  * @param options NULL: defaults
  * @param plan receives it; to be destroyed by the caller
  * @return DB_OK; DB_ERROR_USAGE, DB_ERROR_INPUT, DB_ERROR_MEMORY or DB_ERROR_DEVICE; *plan is then
@@ -101,10 +101,10 @@ DB_API db_status db_plan_update(db_plan *plan, const db_experiment *experiment);
  * @return DB_OK; DB_ERROR_USAGE, DB_ERROR_CANCELLED or DB_ERROR_DEVICE */
 DB_API db_status db_plan_forward(db_plan *plan, void *image);
 
-/** The mean wavelength (A) of each pixel's photons: sum over sources of photons times wavelength, over photons; 0
- * where there are none. A source counts with its own wavelength, whatever the bandwidth that it has in closed form. In
- * pixels of fewer photons than the plan's tolerance it is rough.
- * Renders two images; the plan's values are then what they were.
+/** Mean wavelength (A) of each pixel's photons: sum over sources of photons times wavelength, over photons; 0 in
+ * pixels without photons. A source counts with its own wavelength; its bandwidth in closed form has no effect. In
+ * pixels of fewer photons than the plan's tolerance the mean is rough. Renders two images; the plan's values do not
+ * change.
  *
  * @param plan to execute, without a background image
  * @param image receives it, laid out as the plan's image, in the host's memory

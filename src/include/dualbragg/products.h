@@ -67,7 +67,7 @@ DB_API db_status db_plan_set_background(db_plan *plan, const void *background);
 /** The gradient by all members of `gradient` that are not NULL: sums over the plan's
  * regions of cotangent times derivative; a pixel in two regions counts twice,
  *
- *     gradient[x] = sum over pixels of cotangent * dI/dx,   F_c -> I is 2 F_c times what F_c^2 counts
+ *     gradient[x] = sum over pixels of cotangent * dI/dx,   with dI/dF_c = 2 F_c dI/d(F_c^2)
  *
  * If the cotangent is the derivative of a loss by the pixels, the result is the derivative of the loss.
  * Pixels are of the plan's pixel type and laid out as its image. Pixels with a cotangent of 0 do not
@@ -88,10 +88,10 @@ DB_API db_status db_plan_set_background(db_plan *plan, const void *background);
  * that its tiles meet, 10 KiB at least; for spots in closed form 8 bytes for each spot on each tile of
  * 64 x 16 pixels while it runs.
  *
- * On a GPU all products of the normal equations are summed (cotangent times what a typical step of a
- * parameter changes must stay below 1e18), and the image takes a second pass. The processor sums by
- * structure factors, of spots in closed form by the parameters, too: the cotangent comes to the host's
- * memory and is not copied back. db_plan_device_note says so.
+ * On a GPU all products of the normal equations are summed (cotangent times the change of a pixel by a
+ * typical step of a parameter must stay below 1e18), and the image takes a second pass. Gradients by
+ * structure factors are summed on the processor, and with them, for spots in closed form, gradients by
+ * parameters: for this the cotangent is copied to the host's memory. db_plan_device_note says so.
  *
  * Errors: DB_ERROR_USAGE without a cotangent or anything wanted, and where parameters are wanted and the
  * plan has none; DB_ERROR_INPUT, naming the pixel, where the cotangent is not finite, and where sums

@@ -53,9 +53,9 @@ typedef struct db_spread_setup {
     double divergence_rms[2];        /**< mrad, horizontal, vertical */
     double divergence_correlation;   /**< of the two, -1 to 1 */
     double footprint_rms[2];         /**< mm, horizontal, vertical */
-    double footprint_correlation;    /**< likewise */
+    double footprint_correlation;    /**< of horizontal and vertical, -1 to 1 */
     double point_spread_rms[2];      /**< mm, along fast, slow; slow NAN: as along fast */
-    double point_spread_correlation; /**< likewise */
+    double point_spread_correlation; /**< of fast and slow, -1 to 1 */
     double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_spread_setup;
 
@@ -121,7 +121,7 @@ typedef struct db_setup {
     double dispersion;                        /**< relative full width; 0 */
     int dispersion_steps;
     double divergence_range[2]; /**< radian, horizontal and vertical; NAN = open */
-    double divergence_step[2];  /**< likewise */
+    double divergence_step[2];  /**< radian, horizontal and vertical; NAN = open */
     int divergence_steps[2];
     int round_divergence;
     const char *source_file;
@@ -156,12 +156,12 @@ typedef struct db_setup {
     double panel_turn[3], panel_shift[3];  /**< degree, mm: db_detector's */
     int point_pixel, curved;
     double sensor_thickness; /**< um; 0 */
-    /** um; NAN = open: that of the material, else the thickness; INFINITY or 0: no sensor */
+    /** um; NAN = open: depth of the material, else the thickness; INFINITY or 0: no sensor */
     double attenuation_depth;
     db_sensor_material sensor_material; /**< DB_SENSOR_UNKNOWN = open */
     int sensor_layers;                  /**< 0 = open: 2 */
-    /** db_detector's; -1 = open: 1, but 0 for sensors of known material and those of image headers
-     * and experiment lists */
+    /** db_detector's; -1 = open: 0 for sensors of known material, of image headers and of experiment
+     * lists, else 1 */
     int layers_at_front;
     int sensor_stated; /**< 1: thickness or attenuation come from a header or list */
     int oversample;    /**< 0 = automatic */

@@ -19,7 +19,7 @@ typedef struct db_fit_bravais {
     /** largest change of an edge (relative) or an angle (radian) to this kind of lattice */
     double strain;
     size_t indexed; /**< spots near its nodes */
-    /** mean square of the spots' distances from nodes, divided by that of the triclinic lattice, at
+    /** mean square of the spots' distances from nodes over the mean square for the triclinic lattice, at
      * the best detector distance */
     double misfit;
     int fits; /**< 1: the spots cannot distinguish it from the triclinic one */
@@ -60,11 +60,11 @@ DB_API db_status db_fit_cell_spots_add(db_context *context, const db_measured_im
 /** How many there are; 0 for NULL. */
 DB_API size_t db_fit_cell_spots_count(const db_fit_cell_spots *spots);
 
-/** Frees them. *spots becomes NULL. */
+/** Frees the spots. *spots becomes NULL. */
 DB_API void db_fit_cell_spots_destroy(db_fit_cell_spots **spots);
 
 /** Finds the cell and the orientation of a crystal from the strongest spots of one or several images: translations of the
- * lattice by their Fourier sums, and of those three that most spots agree with.
+ * lattice by their Fourier sums, then the three of them that most spots agree with.
  *
  * @param context receives the message of a failure
  * @param settings those of the data
@@ -88,8 +88,8 @@ DB_API db_status db_fit_find_cell_of_spots(db_context *context, const db_fit_set
 DB_API db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
                                          const db_measured_image *image, db_fit_found_cell *cell);
 
-/** Adds the spots of an image to those of others of one crystal, for a configuration that says nothing of the cell; does
- * nothing for others.
+/** Adds the spots of an image to the spots of other images of one crystal, if the configuration names no cell; else does
+ * nothing.
  *
  * @param context receives the message of a failure
  * @param config completed from the image
@@ -111,14 +111,14 @@ DB_API db_status db_fit_config_cell_of_spots(db_context *context, const db_fit_c
                                              const db_fit_cell_spots *spots,
                                              db_fit_found_cell *cell);
 
-/** The cell that most images have: of those alike, the median of the constants of the highest symmetry that fits most of
- * them.
+/** The cell that most images have: the median constants of the largest group of similar cells, with the highest symmetry
+ * that fits most of them.
  *
  * @param context receives the message of a failure
  * @param cells found on one image each
  * @param count of them, 1 at least
  * @param images that were searched
- * @param voted filled; its spots are those of the image that chance explains least
+ * @param voted filled; its spots are from the image that chance explains least
  * @return DB_OK; DB_ERROR_MEMORY */
 DB_API db_status db_fit_vote_on_cell(db_context *context, const db_fit_found_cell *cells,
                                      size_t count, size_t images, db_fit_found_cell *voted);

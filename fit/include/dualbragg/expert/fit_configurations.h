@@ -31,7 +31,7 @@ DB_API void db_fit_config_init(db_fit_config *config);
  * as for an image from a file. Masks of an experiment list are not used.
  *
  * @param context receives the message of a failure
- * @param config says what masks it
+ * @param config names the masks
  * @param image its counts (dark levels are subtracted, and then kept in `dark`), its mask, and what is
  *     known of its noise are changed
  * @param notices told each automatic choice or warning, as a line that is valid during the call;

@@ -128,7 +128,7 @@ DB_API db_status db_fit_shots_write_mtz(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_hkl(db_context *context, const char *path,
                                         const db_fit_shots_result *result);
 
-/** Writes what the frames of a rotation series show of each reflection together, as lines of text.
+/** Writes the passages of a rotation series as text: one line for each reflection on consecutive frames.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -137,11 +137,11 @@ DB_API db_status db_fit_shots_write_hkl(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_passages(db_context *context, const char *path,
                                              const db_fit_shots_result *result);
 
-/** Reads the models of a series' frames that other processes have refined: what the writers of its reflections need.
+/** Reads the models of a series' frames that other processes have refined; the writers of reflections need them.
  *
  * @param context receives the message of a failure
  * @param list experiment list of all (db_fit_shots_write_expt)
- * @param result of shots; those in use without a model get the list's
+ * @param result of shots; shots in use without a model get the model of the list
  * @return DB_OK; an error of the list; DB_ERROR_MEMORY */
 DB_API db_status db_fit_shots_take_models(db_context *context, const char *list,
                                           db_fit_shots_result *result);
@@ -183,7 +183,7 @@ DB_API db_status db_fit_shots_write_unmerged(db_context *context, const char *pa
                                              const db_fit_shots_result *result);
 
 /** Name of the files of db_fit_shots_write_model without ending: the number of the shot in the
- * list, and the image's name, in which '_' stands for what a list would take for something else.
+ * list, and the image's name, in which '_' replaces characters with a meaning in lists.
  *
  * @param result of all shots
  * @param shot its number, from 0

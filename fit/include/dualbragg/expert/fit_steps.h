@@ -26,14 +26,14 @@ DB_API db_status db_setup_from_image(db_context *context, const db_measured_imag
 
 /** Reads lines "h k l", or "fast slow" or "fast slow panel" (panels from 0), or "panel fast_min
  * fast_max slow_min slow_max", perhaps followed by "h k l" (boxes, inclusive). Further columns of
- * the first two, blank lines and what follows '#' are passed over. Or reads a reflection table of
- * DIALS (.refl): miller_index of indexed reflections, or xyzobs.px.value and panel, or bbox, panel
- * and, where they are indexed, miller_index; of several experiments that of number `experiment`
- * (from 0), which otherwise may be -1. Clear it with db_fit_spots_clear.
+ * the first two, blank lines and comments after '#' are ignored. Or reads a reflection table of DIALS
+ * (.refl): miller_index of indexed reflections, or xyzobs.px.value and panel, or bbox, panel and the
+ * miller_index of indexed reflections; if the table has several experiments, of number `experiment`
+ * (from 0). Clear it with db_fit_spots_clear.
  *
  * @param context receives the message of a failure
  * @param path name of the file
- * @param listing what the lines say
+ * @param listing content of the lines
  * @param experiment number in a table of several experiments, from 0; -1: there is one
  * @param spots overwritten; owns the list
  * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; *spots then owns nothing */

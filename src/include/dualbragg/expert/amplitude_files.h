@@ -25,7 +25,7 @@ DB_API db_status db_read_hkl(db_context *context, const char *path, db_structure
 
 /** A kind of sites in coordinates, whose scattering is to be kept apart from the rest (db_site_kinds). */
 typedef struct db_site_choice {
-    /** of the kind; borrowed. Sites with a '+' between: [CHAIN/]RESIDUE[.NUMBER]:ATOM, such as FES:FE1
+    /** sites of the kind; borrowed. With a '+' between them: [CHAIN/]RESIDUE[.NUMBER]:ATOM, such as FES:FE1
      * or A/FES.104:FE1; all conformers count */
     const char *sites;
     char element[4]; /**< receives the chemical element; "" where there are several */
@@ -76,14 +76,14 @@ typedef struct db_structure_factor_options {
  * Replaces the list; keeps default_F; listed counts the reflections of the whole sphere. The function of
  * db_context_set_notices is told of means, absences, reflections that are left out, and what the file
  * says of its cell, group and wavelength that the options contradict.
- * options may be NULL. chosen (may be NULL): what was taken, such as "FP" or "F(+), F(-)", or what
- * was calculated; "" for text.
+ * options may be NULL. chosen (may be NULL): columns that were taken, such as "FP" or "F(+), F(-)", or the
+ * calculation; "" for text.
  *
  * @param context receives the message of a failure
  * @param path name of the file
  * @param options NULL: defaults
  * @param factors its list is replaced
- * @param chosen receives what was taken; may be NULL
+ * @param chosen receives the columns that were taken; may be NULL
  * @param chosen_size room there, in bytes
  * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; DB_ERROR_UNSUPPORTED without
  *     gemmi; DB_ERROR_USAGE for options that the file has no room for; the list then stays */
@@ -117,9 +117,9 @@ DB_API db_status db_read_site_curve(db_context *context, const char *path, db_si
 DB_API db_status db_make_site_curve(db_context *context, const char *element, double shift,
                                     double from, double to, double step, db_site_kind *kind);
 
-/** Puts a curve on evenly spaced points. Its f'' there is that of the curve; to f' comes what straight lines
- * between these points, instead of the curve's own, change in the integral of Kramers and Kronig
- * (db_kramers_kronig), so that f' and f'' still belong together. Replaces kind's curve, also after a failure,
+/** Puts a curve on evenly spaced points. f'' has the values of the curve there. Straight lines between the new
+ * points change the integral of Kramers and Kronig (db_kramers_kronig); f' gets this change, so that f' and
+ * f'' still belong together. Replaces kind's curve, also after a failure,
  * as db_read_site_curve does.
  *
  * @param context receives the message of a failure
@@ -151,7 +151,7 @@ DB_API db_status db_write_structure_factor_cache(db_context *context, const char
 DB_API db_status db_read_structure_factor_cache(db_context *context, const char *path,
                                                 db_structure_factors *factors);
 
-/** Reads amplitudes of amorphous matter into background->stol and amplitude, replacing those there:
+/** Reads amplitudes of amorphous matter into background->stol and amplitude, replacing their content:
  * lines of two columns, sin(theta)/lambda (1/angstrom, or what `abscissa` says) and F of one
  * molecule (electrons; may be negative). '#' comments, blank lines and columns after the second are
  * ignored; commas and semicolons separate too. The first column is 0 or more, each value once;
@@ -160,7 +160,7 @@ DB_API db_status db_read_structure_factor_cache(db_context *context, const char 
  *
  * @param context receives the message of a failure
  * @param path name of the file
- * @param abscissa what the first column is
+ * @param abscissa meaning of the first column
  * @param background its lists are replaced
  * @param out_of_order receives the number of lines that stood below a larger one; may be NULL
  * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the lists then stay */

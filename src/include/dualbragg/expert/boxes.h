@@ -106,12 +106,12 @@ typedef enum db_boxes_image {
     DB_BOXES_DERIVATIVES /**< and its derivatives by the plan's parameters */
 } db_boxes_image;
 
-/** What an evaluation adds up over each box. */
+/** Sums of an evaluation over each box. */
 typedef enum db_boxes_sums {
     DB_BOXES_NO_SUMS,
     DB_BOXES_LINEAR, /**< db_block_sums: loss, slopes and half second derivatives by J, b0, b1, b2 */
     DB_BOXES_GRADIENT, /**< slopes by the variables, then J, b0, b1, b2 */
-    DB_BOXES_NORMAL    /**< and the normal matrix, without what is eliminated */
+    DB_BOXES_NORMAL    /**< these slopes and the normal matrix, without eliminated coefficients */
 } db_boxes_sums;
 
 /** An evaluation. */
@@ -166,8 +166,8 @@ typedef struct db_box_measured {
     db_box_solution solution; /**< minimum of chi2 with the weights of the data,
                                    with J not below 0, and the ridge */
     double intensity;         /**< J without bound and ridge, which would bias faint spots */
-    double variance;          /**< of it */
-    double chi2;              /**< of the box with it */
+    double variance;          /**< of the intensity */
+    double chi2;              /**< of the box with this intensity */
     double shape;             /**< sum of the image over the pixels in use */
     double
         background; /**< sum of the plane b0 + b1 fast + b2 slow and the offset over these pixels */
@@ -177,7 +177,7 @@ typedef struct db_box_measured {
     double
         observed[2]; /**< centroid of the strong own pixels (pixels of the panel, fast, slow); NAN:
                              there are none above the local background */
-    double observed_variance[2]; /**< of it (pixels^2), by the noise of the pixels */
+    double observed_variance[2]; /**< of the centroid (pixels^2), by the noise of the pixels */
     int has_light;               /**< 0: the model has no light in the box; intensity,
                                       variance and chi2 are meaningless */
     int pixels;                  /**< in use */
@@ -259,9 +259,9 @@ DB_API db_status db_boxes_set_data(db_boxes *boxes, const db_box_data *data);
  * @param boxes with data
  * @param request wanted results
  * @param solution [boxes]: coefficients to begin with, receives coefficients, variances (if solved) and
- *     losses (if solved; of GRADIENT and NORMAL, which lessens it by what the eliminated would bring)
+ *     losses (if solved; for GRADIENT and NORMAL, too; NORMAL subtracts the decrease by eliminated coefficients)
  * @param result receives the sums: LINEAR db_block_sums [boxes]; GRADIENT and NORMAL db_boxes_room(most)
- *     doubles a box, in which rows of what is eliminated are left undefined. NULL without sums
+ *     doubles a box, in which rows of eliminated coefficients are undefined. NULL without sums
  * @return DB_ERROR_USAGE; those of db_plan_forward and db_plan_gradient; after an error results are
  *     undefined */
 DB_API db_status db_boxes_evaluate(db_boxes *boxes, const db_boxes_request *request,

@@ -11,18 +11,18 @@
 extern "C" {
 #endif
 
-/** Gives the only experiment of a list that db_write_expt wrote what the list says that it came from:
- * identifier; names, masks, trusted ranges and groups of panels, which stay where they were, while
- * panels move in them; all of beam and crystal that is not refined, without what belongs to other
- * cells; images, scan and goniometer of a still. If the experiment showed another image the written list
- * gets only what belongs to the instrument and the crystal: panels, beam, what is said of the crystal.
+/** Completes a list of one experiment that db_write_expt wrote, from the list `from` that the experiment came
+ * from: identifier; names, masks, trusted ranges and groups of panels (groups stay in their places, panels
+ * move in them); all entries of beam and crystal that are not refined and fit the cell; images, scan and
+ * goniometer of a still. If the experiment showed another image, the written list gets only the entries of
+ * instrument and crystal: panels, beam, crystal.
  *
  * @param context receives the message of a failure
  * @param path name of the list that was written; written again
  * @param from name of the list that the experiment came from, in the same frame
  * @param number of the experiment there, from 0
  * @param other_image 1: the experiment there shows another image than the list that was written
- * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the list then is as it was */
+ * @return DB_OK; DB_ERROR_FILE, DB_ERROR_INPUT or DB_ERROR_MEMORY; the list is then unchanged */
 DB_API db_status db_expt_keep(db_context *context, const char *path, const char *from,
                               size_t number, int other_image);
 
@@ -90,8 +90,8 @@ typedef struct db_expt_content {
     char *map[DB_EXPT_MAP_COUNT];
 } db_expt_content;
 
-/** Writes an experiment in the form and the frame of the file that it came from: what that file says
- * beyond the experiment stays (image numbers, space group, masks, groups ...). For geometries of CrystFEL and
+/** Writes an experiment in the form and the frame of the file that it came from. Other entries of that
+ * file stay (image numbers, space group, masks, groups ...). For geometries of CrystFEL and
  * XPARM.XDS.
  *
  * @param context receives the message of a failure

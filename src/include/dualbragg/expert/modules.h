@@ -49,7 +49,7 @@ DB_API int db_module_grid_of(const int pixels[2], const int module[4], db_module
 DB_API db_status db_detector_cut(db_context *context, const db_module_grid *grid,
                                  db_experiment *experiment);
 
-/** Are the panels parts of one array in the image, as those of db_detector_cut are?
+/** Are the panels parts of one array in the image, as db_detector_cut makes them?
  *
  * @param detector with panels that know where they begin there
  * @return 1: several, of which one begins elsewhere than at the first pixel */

@@ -1,7 +1,7 @@
 /** @file
  * Rigid motions of single panels or groups about any centre. A refinement
  * finds increments from derivatives by the panels' own motions
- * (DB_PANEL_SHIFT_FAST and the like), and then moves the panels. */
+ * (DB_PANEL_SHIFT_FAST to DB_PANEL_TURN_NORMAL), and then moves the panels. */
 #ifndef DUALBRAGG_EXPERT_PANEL_MOTION_H
 #define DUALBRAGG_EXPERT_PANEL_MOTION_H
 

@@ -36,10 +36,10 @@ typedef struct db_trace_sample {
     double intensity;      /**< photons that the sample adds to the pixel */
 } db_trace_sample;
 
-/** The whole pixel. Means are those over its sub-pixels and sources, with the sources' weights. */
+/** The whole pixel. Means are over its sub-pixels and sources, with the sources' weights. */
 typedef struct db_trace_sum {
-    size_t samples, cut; /**< their number; those beyond dmin among them */
-    double squares;      /**< sum of F_c^2 F_latt^2 of those that count */
+    size_t samples, cut; /**< number of samples; number of samples beyond dmin */
+    double squares;      /**< sum of F_c^2 F_latt^2 of the samples within dmin */
     double omega;        /**< mean solid angle (sr), over the layers, too */
     double polarization; /**< mean */
     double capture;      /**< mean of the sum over layers */
@@ -87,8 +87,8 @@ DB_API double db_trace_solid_angle(const db_trace *trace, size_t panel, double f
 
 /** Goes through the samples of a pixel: layer by layer, along slow, then along fast, source, phi
  * step, domain. `sample` (may be NULL) is called for each with a struct valid during the call only.
- * In double precision the pixel is that of db_plan_forward but for rounding. With
- * experiment->reference.on it still gives the correct arithmetic, not that of the reference.
+ * In double precision the pixel agrees with db_plan_forward up to rounding. With
+ * experiment->reference.on it still has the correct arithmetic, not the arithmetic of the reference.
  * DB_ERROR_USAGE for a pixel that does not exist.
  *
  * @param context receives the message of a failure

@@ -35,7 +35,7 @@ typedef struct db_reflection_table {
  *
  * @param table read
  * @param number of the experiment in its list, from 0
- * @param identifier of it; "": none
+ * @param identifier of the experiment; "": none
  * @return the number, as in the column id */
 DB_API int db_reflection_table_number(const db_reflection_table *table, int number,
                                       const char *identifier);
@@ -105,7 +105,7 @@ typedef struct db_mtz_column {
 
 /** Contents of an MTZ file to write, merged or not. */
 typedef struct db_mtz_content {
-    const char *title;            /**< "" or what the file holds */
+    const char *title;            /**< "" or a description of the content */
     const char *group;            /**< as for db_symmetry_of_group; "": P 1 */
     double cell[6];               /**< angstrom, degree */
     double wavelength;            /**< angstrom */
@@ -119,8 +119,8 @@ typedef struct db_mtz_content {
     uint32_t batches; /**< 0, or the largest number of a batch */
 } db_mtz_content;
 
-/** Writes an MTZ file, with indices in CCP4's asymmetric unit, sorted. If a row's indices become
- * those of its Friedel mate, columns and their mates are exchanged, except for centric reflections.
+/** Writes an MTZ file, with indices in CCP4's asymmetric unit, sorted. If a row gets the indices of its
+ * Friedel mate, columns and their mates are exchanged, except for centric reflections.
  *
  * @param context receives the message of a failure
  * @param path name of the file, which is written whole or not at all

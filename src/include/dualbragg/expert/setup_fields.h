@@ -25,13 +25,13 @@ typedef enum db_field_kind {
 typedef struct db_setup_field {
     const char *name; /**< as a configuration has it: "mosaic_spread" */
     const char *what; /**< as messages call it: "mosaic spread" */
-    const char *unit; /**< "" where there is none */
+    const char *unit; /**< "": no unit */
     const char *help;
-    int kind;      /**< a db_field_kind */
-    int count;     /**< of values */
-    int fewest;    /**< fewest values of a list that may end early, the others are open; else 0 */
-    size_t offset; /**< of the first in db_setup */
-    double factor; /**< stored = factor x value in the unit */
+    int kind;   /**< a db_field_kind */
+    int count;  /**< of values */
+    int fewest; /**< fewest values of a list that may end early (missing values are open); else 0 */
+    size_t offset;      /**< of the first in db_setup */
+    double factor;      /**< stored = factor x value in the unit */
     double least, most; /**< of values in the unit, inclusive */
     /** numbers: 1 if NAN means open; whole numbers and choices: the stored value that means open */
     int open;
