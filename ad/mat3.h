@@ -49,7 +49,7 @@ AD_FN mat3 m3_turned(vec3 axis, num c, num s) {
 }
 
 #if LANES == 1 && AD_SIZE != 4
-/* The same by `angle` (radian). */
+/* Right-handed rotation about a unit axis by `angle` (radian). */
 static inline __attribute__((unused)) mat3 m3_rotation(vec3 axis, num angle) {
     return m3_turned(axis, n_cos(angle), n_sin(angle));
 }

@@ -1,6 +1,6 @@
 /* Dual numbers: forward-mode automatic differentiation.
  *
- * A dual number is a value v with DIRS slopes d, its derivatives along so many directions, one for
+ * A dual number is a value v with DIRS slopes d: its derivatives along DIRS directions, one for
  * each independent variable. Every operation computes the value and, by the rules of
  * differentiation, the slopes:
  *

@@ -131,8 +131,8 @@ typedef struct db_cuda_arguments {
     const uint32_t *row_start;
     uint32_t region_count, pixels; /* of all regions */
     uint32_t row_chunk;            /* of the kernel along rows, ... */
-    /* ... which holds the terms of so many samples at a time; after them (in reals) the pixels'
-     * sums from earlier pieces */
+    /* ... which holds the terms of row_samples samples at a time, and from place kept_pixels on (in
+     * reals) the pixels' sums from earlier pieces */
     uint32_t row_samples, kept_pixels;
     int32_t along_rows; /* 1: images with derivatives are made along rows */
     int32_t unlisted;   /* 1: no table of structure factors, and offsets of indices suffice */

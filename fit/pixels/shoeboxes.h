@@ -42,8 +42,8 @@ typedef enum db_shoebox_choice {
     /* reflections with strong pixels, or in settings.spots; at most settings.max_shoeboxes,
      * strongest first */
     DB_SHOEBOXES_STRONG,
-    /* reflections brightest by known structure factors, whatever was measured; at most as many;
-     * in the region of interest */
+    /* reflections brightest by known structure factors, not by counts, in the region of interest; at
+     * most settings.max_shoeboxes */
     DB_SHOEBOXES_BRIGHT
 } db_shoebox_choice;
 

@@ -12,11 +12,11 @@
 #include <dualbragg/fit_run.h>
 
 /* Numbers the reflections of the frames in use, whose pixels are in the store, in all->series; degrees of
- * freedom of the frames become what they are with common intensities. All processes call it. */
+ * freedom of the frames then count common intensities. All processes must call this function. */
 db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage);
 void db_series_end(db_shots *all);
 
-/* Only numbers them, where a stage of its own has found the intensities, to compare their light. */
+/* Only numbers the reflections, to compare their light: another stage has found the intensities. */
 db_status db_series_begin_light(db_shots *all, const db_joint_links *links, int stage);
 
 /* Finds the intensities with which frames are rendered in a stage that begins at values of the unknowns. */

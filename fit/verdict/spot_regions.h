@@ -5,7 +5,7 @@
 
 #include "fit/search/moments.h"
 
-/* Regions for so many spots: two spots for each; one if there were otherwise no more regions than variables. */
+/* Number of regions for a number of spots: two spots a region; one spot if regions were no more than variables. */
 int db_spot_regions_count(size_t spots, size_t variables);
 
 /* Puts spots into the order of regions. */

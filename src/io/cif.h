@@ -31,7 +31,7 @@ db_status db_cif_next_block(db_context *context, const char *path, const char *s
 db_status db_cif_table_read(db_context *context, const char *path, const char *start,
                             const char *end, const char *category, db_cif_table *table);
 
-/* The same of a block of the text that begins at start. */
+/* Reads the table of a category in a block of the text that begins at start. */
 db_status db_cif_block_table(db_context *context, const char *path, const char *start,
                              const db_cif_block *block, const char *category, db_cif_table *table);
 void db_cif_table_clear(db_cif_table *table);
@@ -42,7 +42,7 @@ int db_cif_column(const db_cif_table *table, const char *item);
 /* The value of a row; of length 0 without such a column, and for '.' and '?'. */
 db_word db_cif_value(const db_cif_table *table, size_t row, int column);
 
-/* The same as number; 0 if it is none. A standard uncertainty in brackets is left out. */
+/* The value of a row as a number; 0 if it is no number. A standard uncertainty in brackets is left out. */
 int db_cif_number(const db_cif_table *table, size_t row, int column, double *number);
 
 /* Is the word this text? Are both the same? */

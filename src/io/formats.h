@@ -53,7 +53,7 @@ typedef struct db_format {
 db_status db_format_of_file(db_context *context, const char *path, unsigned wanted,
                             const db_format **format);
 
-/* The same where the content is in memory already. */
+/* The format of content that is in memory already. */
 const db_format *db_format_of_content(const char *path, const db_file_content *content,
                                       unsigned wanted);
 

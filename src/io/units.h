@@ -11,12 +11,12 @@ typedef enum db_unit_kind {
     DB_UNIT_TIME    /* in s */
 } db_unit_kind;
 
-/* What a number is to be multiplied by to be in the kind's own unit; 0: the name is none of that kind. The
+/* Factor that turns a number in the named unit into the kind's own unit; 0: the kind has no such unit. The
  * name has `length` bytes; blanks and brackets around it do not count. Symbols ("mm", "keV") and
  * words ("millimetres") in American and British English, in any case where that is not ambiguous. */
 double db_unit_in(db_unit_kind kind, const char *name, size_t length);
 
-/* The same of a whole text. */
+/* db_unit_in for a whole text. */
 double db_unit_of(db_unit_kind kind, const char *name);
 
 /* Wavelength (A) of a number in a unit of length or of the photons' energy; NAN: it is in neither, or

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 typedef struct db_amplitude_sums {
-    uint32_t *entry; /* [count]: of the table */
-    double *sum;     /* likewise */
+    uint32_t *entry; /* [count]: entries of the table */
+    double *sum;     /* [count]: sums of these entries */
     size_t count, room;
     uint32_t *place; /* [1 << bits]: number in the list + 1, where an entry's hash leads; 0: free */
     int bits;

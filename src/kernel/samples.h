@@ -16,7 +16,7 @@ typedef enum { BY_VECTOR, ALONG_ROW, ACROSS_ROWS } index_mode;
 typedef struct {
     wide_vec3 q;
     const row_term *term;         /* of the source's samples */
-    const panel_term *panel_term; /* likewise */
+    const panel_term *panel_term; /* of the source's samples */
     wide fast, slow, inverse_distance;
     size_t source;   /* its number */
     group_ends ends; /* ALONG_ROW, of plans that leave samples out */

@@ -14,9 +14,9 @@ typedef struct {
 
 /* A thread's arrays. */
 typedef struct {
-    uint32_t *number;     /* spots that reach the band: [most] */
-    unsigned long *reach; /* likewise: groups of the band, a bit for each */
-    wide_vec3 *direction; /* [SPOT_BAND], likewise: packed, since each spot reads them */
+    uint32_t *number;     /* [most]: spots that reach the band */
+    unsigned long *reach; /* [most]: groups of the band that each spot reaches, as bits */
+    wide_vec3 *direction; /* [SPOT_BAND]: of groups; side by side, since each spot reads them */
     fine *sum;            /* of a beam's spots, without its factors */
     site *place;
     beam_point *beam;

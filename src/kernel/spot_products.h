@@ -133,7 +133,7 @@ AD_INLINE void add_product_block(int rows, const fine *const *a, int i, int heig
     for (int m = 0; m < SUMS; m++) sum[m] = (double)folded[m] + (first ? 0 : sum[m]);
 }
 
-/* The same for a block at i, j: heights and widths are whole, or 2. */
+/* Products of a block at i, j of any size: heights and widths are whole, or 2. */
 static __attribute__((noinline)) void add_any_block(int rows, const fine *const *a, int i,
                                                     int height, const fine *const *b, int j,
                                                     int width, int first, double *sum) {
