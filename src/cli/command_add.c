@@ -88,6 +88,15 @@ static db_status append_summand(add_options *options, const char *path, size_t l
     return DB_OK;
 }
 
+/* Is the text before a colon of `path` the name of a file? */
+static int names_file(const char *path, char *colon) {
+    struct stat info;
+    *colon = 0;
+    const int named = stat(path, &info) == 0;
+    *colon = ':';
+    return named;
+}
+
 /* FILE[:FACTOR[:OFFSET]]; a file with exactly this name has precedence. */
 static db_status take_image(add_options *options, const char *word) {
     struct stat info;
@@ -97,7 +106,16 @@ static db_status take_image(add_options *options, const char *word) {
     if (!path) return memory();
     while (count < 2 && stat(path, &info) != 0) {
         char *const colon = strrchr(path, ':');
-        if (!colon || colon == path || !is_number(colon + 1, &value[count])) break;
+        if (!colon || colon == path) break;
+        if (!is_number(colon + 1, &value[count])) {
+            if (!names_file(path, colon)) break;
+            const db_status wrong =
+                db_complain("add", DB_ERROR_USAGE,
+                            "%s: expected FILE[:FACTOR[:OFFSET]] with finite numbers, found '%s'",
+                            word, colon + 1);
+            free(path);
+            return wrong;
+        }
         *colon = 0;
         count++;
     }

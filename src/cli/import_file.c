@@ -382,10 +382,11 @@ static db_status recognize(db_context *context, const char *path, const db_forma
     DB_TRY(db_recognize_file(context, file->path, &file->kind));
     DB_TRY(db_format_of_file(context, path, 0, format));
     if (*format) return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT,
-                   "%s: none of the formats that are known; raw floats and other files without a "
-                   "sign are taken by the flags that name them",
-                   path);
+    return db_fail(
+        context, DB_ERROR_INPUT,
+        "%s: expected a file of a known format, found none; raw floats have no mark by which "
+        "import could know them: name them by the flag of a command, such as -floatfile",
+        path);
 }
 
 /* Keeps a notice without the file's name, which is shown anyway. */

@@ -72,6 +72,8 @@ expect 2 "-scale3: expected the number of an image, found 2 images" add ../a.bin
 expect 2 "unknown flag '-scale0'" add ../a.bin -scale0 2 -o sum.bin
 expect 2 "-histogram compares images" add ../a.bin -histogram -o sum.bin
 expect 3 "no_such.bin: cannot open" add ../a.bin no_such.bin -o sum.bin
+expect 2 "../a.bin:0.5x: expected FILE[:FACTOR[:OFFSET]] with finite numbers, found '0.5x'" add ../a.bin:0.5x -o sum.bin
+expect 2 "../a.bin:nan:3: expected FILE[:FACTOR[:OFFSET]] with finite numbers, found 'nan'" add ../a.bin:nan:3 -o sum.bin
 expect 3 "no_such.bin:0.5x: cannot open" add ../a.bin no_such.bin:0.5x -o sum.bin
 expect 3 "expected 4 pixels as in ../a.bin, found 2" add ../a.bin ../two.bin -o sum.bin
 expect 3 "../odd.bin: expected a header of 0 bytes and 4-byte floats, found 5 bytes" add ../odd.bin -o sum.bin
