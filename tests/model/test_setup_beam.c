@@ -337,6 +337,26 @@ static double widest_pixel(const db_experiment *e) {
     return widest;
 }
 
+static void expect_enough_subpixels(db_pivot pivot, double twotheta, double rotation,
+                                    const double aside[2], double sizes) {
+    db_setup setup = setup_start();
+    setup.cell[0] = 370;
+    setup.Ncells[0] = 100;
+    setup.distance = 90;
+    setup.pixel_size = 0.4;
+    setup.detector_pixels[0] = setup.detector_pixels[1] = 64;
+    for (int k = 0; k < 2; k++) setup.beam_centre[k] = 12.8 - aside[k];
+    setup.twotheta = twotheta;
+    setup.rotation[0] = rotation;
+    setup.pivot = (int)pivot;
+    db_experiment e = setup_resolved(&setup);
+    e.detector.panels[0].pixel_size[1] *= sizes;
+    const double needed = 3 * 37000 * widest_pixel(&e) / e.beam.wavelength;
+    setup_assert_close(db_recommended_oversample(&e), needed, 1 + 1e-3 * needed);
+    assert_true(db_recommended_oversample(&e) >= needed * (1 - 1e-5));
+    db_experiment_clear(&e);
+}
+
 /* Swung, tilted, aside, edgewise: what counts is how wide the nearest pixels look. */
 static void oversampling_follows_the_pixels_wherever_they_are(void **state) {
     (void)state;
@@ -353,24 +373,19 @@ static void oversampling_follows_the_pixels_wherever_they_are(void **state) {
         { DB_PIVOT_SAMPLE, 70, 20, 0, 5 }, { DB_PIVOT_SAMPLE, 85, 0, 10, 0.3 },
         { DB_PIVOT_SAMPLE, 0, 85, 0, 6 },  { DB_PIVOT_SAMPLE, 0, 85, 20, 0.4 },
     };
-    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
-        db_setup setup = setup_start();
-        setup.cell[0] = 370;
-        setup.Ncells[0] = 100;
-        setup.distance = 90;
-        setup.pixel_size = 0.4;
-        setup.detector_pixels[0] = setup.detector_pixels[1] = 64;
-        setup.beam_centre[0] = setup.beam_centre[1] = 12.8 - place[i].aside;
-        setup.twotheta = place[i].twotheta;
-        setup.rotation[0] = place[i].rotation;
-
-        setup.pivot = (int)place[i].pivot;
-        db_experiment e = setup_resolved(&setup);
-        e.detector.panels[0].pixel_size[1] *= place[i].sizes;
-        const double needed = 3 * 37000 * widest_pixel(&e) / e.beam.wavelength;
-        setup_assert_close(db_recommended_oversample(&e), needed, 1 + 1e-3 * needed);
-        assert_true(db_recommended_oversample(&e) >= needed * (1 - 1e-5));
-        db_experiment_clear(&e);
+    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++)
+        expect_enough_subpixels(place[i].pivot, place[i].twotheta, place[i].rotation,
+                                (double[]){ place[i].aside, place[i].aside }, place[i].sizes);
+    /* anywhere */
+    uint64_t random = 5;
+    for (int n = 0; n < 60; n++) {
+        double r[5];
+        for (int k = 0; k < 5; k++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            r[k] = (double)(random >> 33) / 2147483648.0;
+        }
+        expect_enough_subpixels(DB_PIVOT_SAMPLE, n % 2 ? 85 + 10 * r[0] : 130 * r[0], 80 * r[1],
+                                (double[]){ 200 * r[2] - 100, 60 * r[3] - 30 }, 0.3 + 4 * r[4]);
     }
 }
 

@@ -411,6 +411,55 @@ static void pixels_have_a_mean_wavelength(void **state) {
     }
 }
 
+/* Likewise of rays that differ in direction and, by dispersion, in wavelength. */
+static void rays_of_a_grid_have_their_wavelengths(void **state) {
+    (void)state;
+    enum { PIXELS = 400 };
+    const db_beam_spread grid = { 0.04, 0, 0.04, 1, 2, 1, 0, 0.03, 0.03, 2 };
+    double mean[PIXELS], image[PIXELS], photons[PIXELS] = { 0 }, sum[PIXELS] = { 0 };
+    db_experiment e;
+    db_plan *plan;
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    options.pixel_type = DB_FLOAT64;
+    assert_int_equal(db_experiment_init(context, &e), DB_OK);
+    memcpy(e.crystal.cell, (double[]){ 40, 50, 60, 90, 100, 90 }, sizeof e.crystal.cell);
+    for (int i = 0; i < 3; i++) e.crystal.Ncells[i] = 5;
+    e.crystal.misset[0] = 17;
+    e.structure_factors.default_F = 10;
+    e.detector.panels[0].fast_pixels = e.detector.panels[0].slow_pixels = 20;
+    e.detector.panels[0].pixel_size[0] = e.detector.panels[0].pixel_size[1] = 1;
+    e.detector.centre[0] = e.detector.centre[1] = 9;
+    e.beam.wavelength = 1.3;
+    assert_int_equal(db_beam_set_spread(context, &e.beam, &grid), DB_OK);
+    assert_int_equal(e.beam.source_count, 4);
+    assert_int_equal(db_plan_create(context, &e, &options, &plan), DB_OK);
+    assert_int_equal(db_plan_mean_wavelength(plan, mean), DB_OK);
+    db_plan_destroy(&plan);
+    for (size_t j = 0; j < 4; j++) {
+        db_experiment alone = e;
+        db_source own = e.beam.sources[j];
+        const double wavelength = 1.3 * (1 + 0.03 * own.spread[2]);
+        own.spread[2] = 0;
+        alone.beam.sources = &own;
+        alone.beam.source_count = 1;
+        alone.beam.wavelength = wavelength;
+        assert_int_equal(db_plan_create(context, &alone, &options, &plan), DB_OK);
+        assert_int_equal(db_plan_forward(plan, image), DB_OK);
+        db_plan_destroy(&plan);
+        for (int i = 0; i < PIXELS; i++) {
+            photons[i] += image[i];
+            sum[i] += wavelength * image[i];
+        }
+    }
+    int away = 0;
+    for (int i = 0; i < PIXELS; i++) {
+        assert_true(fabs(mean[i] - sum[i] / photons[i]) < 1e-9);
+        away += fabs(mean[i] - 1.3) > 0.005;
+    }
+    assert_true(away > 100);
+    db_experiment_clear(&e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spots_are_where_they_are_shown),
@@ -419,6 +468,7 @@ int main(void) {
         cmocka_unit_test(bands_are_as_wide_as_asked_for),
         cmocka_unit_test(a_spot_selects_wavelengths),
         cmocka_unit_test(pixels_have_a_mean_wavelength),
+        cmocka_unit_test(rays_of_a_grid_have_their_wavelengths),
         cmocka_unit_test(what_cannot_be_predicted_is_refused),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
