@@ -33,7 +33,6 @@ static void find_ways(const db_plan *plan, wavelength_view *v) {
         const double wavelength = 1 / plan->values.interface.source[j].kappa.v;
         v->way[j] = wavelength;
         beam->sources[j].wavelength_ratio = wavelength / beam->wavelength;
-        beam->sources[j].spread[2] = 0;
         if (v->before[j].weight == 0) continue;
         v->shortest = fmin(v->shortest, wavelength);
         v->longest = fmax(v->longest, wavelength);
