@@ -340,6 +340,7 @@ db_status db_fit_run_all(fit_run *run) {
     db_status status = mpi_team_join(&run->team);
     if (status == DB_OK) status = choose_device(run);
     if (status == DB_OK) status = run_all(run);
+    if (status != DB_OK) db_fit_outputs_abandon(run);
     db_run_lock_release(&run->lock);
     db_processes_leave();
     return status;

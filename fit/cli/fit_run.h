@@ -30,6 +30,7 @@ typedef struct db_fit_run {
     db_array_task task;
     db_array_tasks merged;            /* checkpoints to continue from */
     char prefix[DB_TASK_PREFIX_SIZE]; /* of the files of this run */
+    int made_folder;                  /* 1: this process has made the folder of models */
 } db_fit_run_state;
 
 /* Reports the context's message, once for all processes. */
@@ -45,6 +46,9 @@ db_status db_fit_run_agree(const db_fit_run_state *run, db_status status);
 /* Checks before hours of work: no output is an input, all outputs can be written, and no other run writes them. */
 db_status db_fit_outputs_distinct(const db_fit_run_state *run);
 db_status db_fit_outputs_check(db_fit_run_state *run);
+
+/* After a failure: removes the folder of models that the check has made, unless it has content. */
+void db_fit_outputs_abandon(const db_fit_run_state *run);
 
 /* Writes all files except the log, and lists them. */
 db_status db_fit_outputs_write(db_fit_run_state *run);

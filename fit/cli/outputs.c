@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef db_fit_run_state fit_run;
 
@@ -255,10 +256,18 @@ db_status db_fit_outputs_check(fit_run *run) {
     if (status == DB_OK) status = db_run_lock_take(&run->lock, run->prefix);
     if (status != DB_OK || !of_shots(run)) return status;
     db_fit_run_path(run, models, path);
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+    run->made_folder = mkdir(path, 0777) == 0;
+    if (!run->made_folder && errno != EEXIST)
         return db_complain("fit", DB_ERROR_FILE, "%s: cannot be created: %s", path,
                            strerror(errno));
     return DB_OK;
+}
+
+void db_fit_outputs_abandon(const fit_run *run) {
+    char path[DB_RUN_PATH_SIZE];
+    if (!run->made_folder) return;
+    db_fit_run_path(run, models, path);
+    (void)rmdir(path); /* fails if there are models */
 }
 
 /* Writes the models of this process. */

@@ -140,8 +140,8 @@ db_status db_sensor_attenuation_depth(db_context *context, db_sensor_material ma
     if (!(energy >= LEAST && energy <= MOST))
         return db_fail(context, DB_ERROR_INPUT,
                        "sensor of %s: its attenuation depth is known from %g to %g keV; found %g "
-                       "keV, for which it must be given",
-                       materials[material].name, LEAST, MOST, energy);
+                       "keV (a wavelength of %g A), for which it must be given",
+                       materials[material].name, LEAST, MOST, energy, wavelength);
     for (int i = 0; i < MOST_ELEMENTS && materials[material].elements[i].points; i++) {
         const element *const e = &materials[material].elements[i];
         sum += e->mass * mass_attenuation(e, energy);

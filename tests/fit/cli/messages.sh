@@ -37,6 +37,13 @@ printf 'none_1.img\nnone_2.img\n' > none.txt
 echo 'shots: {list: none.txt}' > list.yaml
 expect 3 'none_2.img: cannot open' list.yaml 'model.cell=[40, 55, 70]'
 expect 3 'dualbragg fit: no spots were found' blank.img --cell 40 55 70 'model.find_orientation={lattices: 2}'
+# a line that is refused leaves no folder of models
+echo 'crystal.img model.misett=[1,2,3]' > wrong.txt
+printf 'shots: {list: wrong.txt}\nmodel: {cell: [40, 55, 70]}\n' > wrong.yaml
+expect 2 "model.misett: unknown key; the nearest known one is 'misset'" wrong.yaml --output refused
+[ ! -e refused_shots ] || { echo "FAILED: refused_shots is left"; failures=$((failures + 1)); }
+expect 3 'found 0.968627 keV (a wavelength of 12.8 A)' crystal.img --cell 40 55 70 model.wavelength=12.8 model.sensor_material=Si \
+    model.sensor_thickness=450
 if "$DUALBRAGG" --version | grep -q gemmi; then
     expect 2 "its symbol (P 43 21 2), found 'P 41 21 22'" blank.img model.symmetry='P 41 21 22'
     expect 3 'dualbragg fit: none.mat: cannot open' crystal.img --cell 40 55 70 --symmetry P222 intensity=joint model.matrix=none.mat
