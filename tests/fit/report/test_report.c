@@ -122,6 +122,167 @@ static const char *text(json_t *object, const char *key) {
 }
 static double real(json_t *object, const char *key) { return json_number_value(of(object, key)); }
 
+/* null: not known */
+static void same(json_t *value, double expected) {
+    assert_non_null(value);
+    if (json_is_null(value) || !isfinite(expected)) {
+        assert_true(json_is_null(value) && !isfinite(expected));
+        return;
+    }
+    assert_true(fabs(json_number_value(value) - expected) <= 1e-6 * (1e-9 + fabs(expected)));
+}
+
+static void same_goodness(json_t *object, const db_fit_goodness *g) {
+    same(of(object, "pixels"), (double)g->pixels);
+    same(of(object, "chi2_reduced"), g->chi2_reduced);
+    same(of(object, "residual"), g->residual);
+    same(of(object, "correlation"), g->correlation);
+}
+
+static void same_statistics(json_t *object, const db_fit_statistics *s) {
+    same(of(object, "pixels"), (double)s->pixels);
+    same(of(object, "shoeboxes"), (double)s->shoeboxes);
+    same(of(object, "chi2"), s->chi2);
+    same(of(object, "chi2_reduced"), s->chi2_reduced);
+    same(of(object, "rms_residual"), s->rms_residual);
+    same(of(object, "strong_pixels"), s->strong_pixels);
+    same(of(object, "strong_explained"), s->strong_explained);
+    same(of(object, "correlation"), s->correlation);
+    same(of(object, "centroid_rms"), s->centroid_rms);
+}
+
+static void same_shoebox(json_t *object, const db_fit_shoebox *b) {
+    for (size_t i = 0; i < 3; i++) {
+        same(at(of(object, "hkl"), i), b->hkl[i]);
+        same(at(of(object, "background"), i), b->background[i]);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        same(at(of(object, "predicted"), i), b->predicted[i]);
+        same(at(of(object, "centroid_offset"), i), b->centroid_offset[i]);
+    }
+    same(of(object, "d_spacing"), b->d_spacing);
+    same(of(object, "panel"), (double)b->region.panel);
+    same(of(object, "intensity"), b->intensity);
+    same(of(object, "intensity_esd"), b->intensity_esd);
+    same(of(object, "chi2"), b->chi2);
+    same(of(object, "sigma_z"), b->sigma_z);
+    same(of(object, "worst_z"), b->worst_z);
+    assert_int_equal(json_is_true(of(object, "outlier")), b->outlier);
+    same(of(object, "pixels_used"), b->pixels_used);
+    same(of(object, "strong_pixels"), b->strong_pixels);
+    same(of(object, "strong_explained"), b->strong_explained);
+}
+
+static void same_estimates(json_t *data, const db_fit_estimates *e) {
+    assert_int_equal(json_array_size(of(data, "parameters")), e->count);
+    for (size_t i = 0; i < e->count; i++) {
+        json_t *const parameter = at(of(data, "parameters"), i);
+        const db_fit_estimate *const own = &e->list[i];
+        assert_string_equal(text(parameter, "name"), own->name);
+        assert_string_equal(text(parameter, "unit"), own->unit);
+        same(of(parameter, "start"), own->start);
+        same(of(parameter, "refined"), own->value);
+        same(of(parameter, "error"), own->error);
+        same(of(parameter, "error_unscaled"), own->error_unscaled);
+        same(of(parameter, "error_scaled"), own->error_scaled);
+        same(of(parameter, "error_robust"), own->error_robust);
+        assert_int_equal(json_array_size(at(of(data, "covariance"), i)), e->count);
+        for (size_t k = 0; k < e->count; k++) {
+            same(at(at(of(data, "correlation"), i), k), e->correlation[i][k]);
+            same(at(at(of(data, "covariance"), i), k),
+                 e->correlation[i][k] * own->error * e->list[k].error);
+        }
+    }
+    assert_int_equal(json_array_size(of(data, "directions")), e->direction_count);
+    for (size_t d = 0; d < e->direction_count; d++) {
+        json_t *const direction = at(of(data, "directions"), d);
+        same(of(direction, "eigenvalue"), e->direction[d].eigenvalue);
+        same(of(direction, "condition"), e->direction[d].condition);
+        for (size_t k = 0; k < e->count; k++) {
+            same(at(of(direction, "component"), k), e->direction[d].component[k]);
+            same(at(of(direction, "change"), k), e->direction[d].change[k]);
+        }
+    }
+}
+
+static void same_history(json_t *list, const db_fit_result *r) {
+    assert_int_equal(json_array_size(list), r->history_count);
+    for (size_t i = 0; i < r->history_count; i++) {
+        const db_fit_history *const h = &r->history[i];
+        same(of(at(list, i), "stage"), h->stage);
+        same(of(at(list, i), "evaluation"), h->evaluation);
+        same(of(at(list, i), "target"), h->target);
+        same(of(at(list, i), "gradient_norm"), h->gradient_norm);
+        for (size_t k = 0; k < r->estimates.count; k++)
+            same(at(of(at(list, i), "values"), k), h->value[k]);
+    }
+}
+
+/* Each number of the result is where its name says. */
+static void numbers_are_those_of_the_result(void **state) {
+    (void)state;
+    char *const page = written_page("numbers.html");
+    json_t *const data = page_data(page, "data");
+    const db_fit_result *const r = &made_up.result;
+    same_estimates(data, &r->estimates);
+    same_history(of(data, "history"), r);
+    same_statistics(of(of(data, "statistics"), "before"), &r->before);
+    same_statistics(of(of(data, "statistics"), "after"), &r->after);
+    for (size_t i = 0; i < r->shell_count; i++) {
+        json_t *const shell = at(of(data, "shells"), i);
+        same(of(shell, "d_max"), r->shells[i].d_max);
+        same(of(shell, "d_min"), r->shells[i].d_min);
+        same_goodness(of(shell, "before"), &r->shells[i].before);
+        same_goodness(of(shell, "after"), &r->shells[i].after);
+    }
+    for (size_t i = 0; i < r->region_count; i++) {
+        json_t *const region = at(of(data, "regions"), i);
+        const db_fit_region *const own = &r->regions[i];
+        same(of(region, "panel"), (double)own->panel);
+        same(of(region, "fast_start"), own->fast_start);
+        same(of(region, "slow_start"), own->slow_start);
+        same(of(region, "fast_count"), own->fast_count);
+        same(of(region, "slow_count"), own->slow_count);
+        same(of(region, "spots"), (double)own->spots);
+        for (size_t k = 0; k < 2; k++) same(at(of(region, "shift"), k), own->shift[k]);
+        same_goodness(of(region, "before"), &own->before);
+        same_goodness(of(region, "after"), &own->after);
+    }
+    for (size_t i = 0; i < r->shoebox_count; i++)
+        same_shoebox(at(of(data, "shoeboxes"), i), &r->shoeboxes[i]);
+    for (size_t i = 0; i < r->start_count; i++) {
+        json_t *const start = at(of(data, "starts"), i);
+        const db_fit_start *const own = &r->starts[i];
+        same(of(start, "number"), own->number);
+        for (size_t k = 0; k < 3; k++) same(at(of(start, "turn"), k), own->turn[k]);
+        same(of(start, "target"), own->target);
+        same(of(start, "explained"), own->explained);
+        same(of(start, "evaluations"), own->evaluations);
+        same(of(start, "refined_explained"), own->refined_explained);
+        assert_int_equal(json_is_true(of(start, "chosen")), own->chosen);
+    }
+    json_t *const tests = of(of(data, "verdict"), "tests");
+    assert_int_equal(json_array_size(tests), DB_FIT_TESTS);
+    for (size_t k = 0; k < DB_FIT_TESTS; k++) {
+        same(of(at(tests, k), "found"), r->verdict.test[k].found);
+        same(of(at(tests, k), "least"), r->verdict.test[k].least);
+        same(of(at(tests, k), "most"), r->verdict.test[k].most);
+        assert_int_equal(json_is_true(of(at(tests, k), "passed")), r->verdict.test[k].passed);
+    }
+    same(of(of(data, "verdict"), "position_rms"), r->verdict.position_rms);
+    same(of(data, "sigma_z_median"), r->sigma_z_median);
+    same(of(data, "sigma_z_limit"), r->sigma_z_limit);
+    for (size_t i = 0; i < r->distrusted_listed; i++) {
+        json_t *const pixel = at(of(of(data, "distrusted"), "pixels"), i);
+        same(of(pixel, "slow"), r->distrusted[i].slow);
+        same(of(pixel, "model"), r->distrusted[i].model);
+        same(of(pixel, "z"), r->distrusted[i].z);
+        same(of(pixel, "trust"), r->distrusted[i].trust);
+    }
+    json_decref(data);
+    free(page);
+}
+
 static void the_page_has_the_result(void **state) {
     (void)state;
     char *const page = written_page("report.html");
@@ -448,6 +609,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_page_needs_nothing_from_elsewhere),
         cmocka_unit_test(every_element_of_the_page_is_closed),
+        cmocka_unit_test(numbers_are_those_of_the_result),
         cmocka_unit_test(the_page_has_the_result),
         cmocka_unit_test(the_page_takes_a_rendered_model),
         cmocka_unit_test(panels_are_shown_in_their_places),
