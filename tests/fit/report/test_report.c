@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/unit_test.h"
+#include "fit/report/pixel_frames.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 #include "fit/report/value_with_error.h"
@@ -281,6 +282,47 @@ static void numbers_are_those_of_the_result(void **state) {
     }
     json_decref(data);
     free(page);
+}
+
+static void same_float(float found, float expected) {
+    assert_true(isnan(expected) ? isnan(found) : found == expected);
+}
+
+/* Frames of an image: values of boxes in their pixels, the rendered image elsewhere. */
+static void boxes_are_painted_where_they_are(void **state) {
+    (void)state;
+    const db_fit_result *const r = &made_up.result;
+    const db_measured_image *const image = &made_up.image;
+    const size_t pixels = (size_t)SYNTHETIC_FAST * SYNTHETIC_SLOW;
+    int *const covered = calloc(pixels, sizeof *covered);
+    db_panel_layout layout;
+    db_pixel_frames frames;
+    assert_int_equal(db_panel_layout_make(context, &r->experiment, image, &layout), DB_OK);
+    assert_int_equal(db_pixel_frames_make(context, &made_up.config, image, r, &layout, &frames),
+                     DB_OK);
+    assert_true(frames.fast == SYNTHETIC_FAST && frames.slow == SYNTHETIC_SLOW);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t b = 0; b < r->shoebox_count; b++) {
+            const db_fit_shoebox *const box = &r->shoeboxes[b];
+            const db_region *const g = &box->region;
+            for (int k = 0; k < g->fast_count * g->slow_count; k++) {
+                const int fast = g->fast_start + k % g->fast_count,
+                          slow = g->slow_start + k / g->fast_count;
+                const size_t to = (size_t)(slow * SYNTHETIC_FAST + fast);
+                if (pass == 0) covered[to]++;
+                if (pass == 0 || covered[to] > 1) continue;
+                same_float(frames.model[to], box->model[k]);
+                if (box->sigma[k] > 0) same_float(frames.sigma[to], box->sigma[k]);
+            }
+        }
+    for (size_t i = 0; i < pixels; i++) {
+        same_float(frames.measured[i], image->mask[i] ? NAN : image->value[i]);
+        if (covered[i]) continue;
+        same_float(frames.model[i], r->model_image ? r->model_image[i] : NAN);
+    }
+    db_pixel_frames_clear(&frames);
+    db_panel_layout_clear(&layout);
+    free(covered);
 }
 
 static void the_page_has_the_result(void **state) {
@@ -610,6 +652,7 @@ int main(void) {
         cmocka_unit_test(the_page_needs_nothing_from_elsewhere),
         cmocka_unit_test(every_element_of_the_page_is_closed),
         cmocka_unit_test(numbers_are_those_of_the_result),
+        cmocka_unit_test(boxes_are_painted_where_they_are),
         cmocka_unit_test(the_page_has_the_result),
         cmocka_unit_test(the_page_takes_a_rendered_model),
         cmocka_unit_test(panels_are_shown_in_their_places),
