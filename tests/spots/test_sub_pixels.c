@@ -35,9 +35,10 @@ static double error_of(db_spot *spot, size_t count, int n) {
 
 static void errors_are_those_of_sums(void **state) {
     (void)state;
-    db_spot spots[] = { spot_of(0.4, 0.3, 0.1), spot_of(0.25, 0.5, -0.12), spot_of(0.2, 0.2, 0),
-                        spot_of(0.6, 0.35, -0.2) };
-    for (int i = 0; i < 4; i++)
+    db_spot spots[] = { spot_of(0.4, 0.3, 0.1),    spot_of(0.25, 0.5, -0.12),
+                        spot_of(0.2, 0.2, 0),      spot_of(0.6, 0.35, -0.2),
+                        spot_of(0.45, 0.45, 0.33), spot_of(0.45, 0.45, -0.33) };
+    for (int i = 0; i < 6; i++)
         for (int n = 1; n < 3; n++) {
             const double expected = naive_error(&spots[i], n), found = error_of(&spots[i], 1, n);
             if (!(fabs(found - expected) <= 0.02 * expected + 1e-12))
