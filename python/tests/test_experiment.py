@@ -3,6 +3,7 @@
 import copy
 import gc
 import json
+import math
 import os
 import pickle
 import subprocess
@@ -14,6 +15,7 @@ import numpy
 
 import ending
 import dualbragg
+from dualbragg import images
 import dualbragg.dxtbx
 
 SCENE = dict(cell=(78, 78, 38), Ncells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
@@ -302,6 +304,26 @@ class Experiments(unittest.TestCase):
         gc.collect()
         numpy.zeros(1 << 20)
         self.assertEqual(float(value.sum(dtype=float)), total)
+
+    def test_what_is_known_of_an_image_reaches_the_library(self):
+        counts, names = numpy.zeros((30, 8), numpy.float32), images._OPEN + images._KNOWN
+        known = {name: 0.5 + i for i, name in enumerate(names)}
+        c, _kept = images.c_image(dualbragg.MeasuredImage(counts, pixel_size=(0.1, 0.2), beam_centre_px=(3, 4), overload=9e3,
+                                                          panel_rows=(10, 20), sensor_material="Si", **known))
+        for name in names:
+            self.assertEqual(getattr(c, name), known[name], name)
+        self.assertEqual((list(c.pixel_size), list(c.beam_centre), c.overload), ([0.1, 0.2], [3, 4], 9e3))
+        self.assertEqual([(c.panels[p].first_row, c.panels[p].slow_pixels) for p in range(c.panel_count)], [(0, 10), (10, 20)])
+        self.assertEqual((c.slow_pixels, c.fast_pixels), counts.shape)
+        bare, _kept = images.c_image(counts)
+        for name in images._OPEN:
+            self.assertTrue(math.isnan(getattr(bare, name)), name)
+        self.assertEqual((bare.overload, bare.panel_count, bare.pedestal, bare.gain), (math.inf, 0, 0, 1))
+        for name in images._ABOVE_0 + ("readout_noise",):
+            with self.assertRaisesRegex(dualbragg.UsageError, f"image.{name}: expected a number (above|from) 0, found -1"):
+                images.c_image(dualbragg.MeasuredImage(counts, **{name: -1}))
+        with self.assertRaisesRegex(dualbragg.UsageError, "expected 30 rows in all, found 31"):
+            images.c_image(dualbragg.MeasuredImage(counts, panel_rows=(10, 21)))
 
     def test_a_header_places_the_detector(self):
         e = dualbragg.Experiment(header=STILL, cell=(58, 58, 152), default_F=10)

@@ -6,6 +6,7 @@
 
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/expert/beam_sources.h>
+#include <dualbragg/expert/spot_places.h>
 
 #include <math.h>
 #include <string.h>
@@ -282,6 +283,9 @@ static void what_cannot_be_predicted_is_refused(void **state) {
     options = (db_spot_options)DB_SPOT_OPTIONS_INIT;
     options.size = 1;
     assert_int_equal(db_spots_predict(context, &e, &options, &list), DB_ERROR_USAGE);
+    db_spot spots[2] = { { .hkl = { 1, 0, 0 } }, { .hkl = { 1, 0, 0 }, .panel = 1 } };
+    assert_int_equal(db_spots_place(context, &e, 0, spots, 2), DB_ERROR_USAGE);
+    assert_non_null(strstr(db_context_message(context), "spot 1: there is no panel 1"));
     for (int i = 0; i < 3; i++) e.crystal.cell[i] = 20000; /* names of all would fill the memory */
     assert_int_equal(db_spots_predict(context, &e, NULL, &list), DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(context), "too many reflections to predict"));
