@@ -2,6 +2,7 @@
 
 #include "support/unit_test.h"
 #include "fit/result/covariance.h"
+#include "fit/result/errors.h"
 
 #include <math.h>
 
@@ -147,6 +148,49 @@ static void nothing_to_refine_is_no_error(void **state) {
     assert_int_equal(c.direction_count, 0);
 }
 
+/* Errors by the scatter of parts, of which quantities absorb some; by that of regions where it is surely larger;
+ * the largest of several kinds of parts. */
+static void scatter_of_parts_and_regions_makes_errors(void **state) {
+    (void)state;
+    const double normal[4] = { 4, 2, 2, 9 },
+                 inverse[2][2] = { { 9 / 32.0, -2 / 32.0 }, { -2 / 32.0, 4 / 32.0 } },
+                 parts[4] = { 5, 1, 1, 7 };
+    const int used[2] = { 1, 1 };
+    double alone[2] = { 0, 0 };
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2; k++)
+            for (int l = 0; l < 2; l++)
+                alone[i] += inverse[i][k] * parts[2 * k + l] * inverse[l][i];
+    const struct {
+        double
+            ratio; /* of variances, by 15 of 16 regions for each of two directions and each image */
+        size_t images;
+        int surely;
+    } cases[] = { { 1.7, 1, 0 }, { 1.85, 1, 1 }, { 1.2, 10, 0 }, { 1.3, 10, 1 }, { 0.5, 1, 0 } };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        double regions[4], misfit = NAN;
+        for (int k = 0; k < 4; k++) regions[k] = parts[k] * cases[n].ratio * 15 / 16;
+        const db_scatter scatter = { parts, regions, 40, cases[n].images, 2 };
+        db_covariance_clear(&c);
+        assert_int_equal(db_errors_of_parts(context, normal, 2, used, &scatter, 1, &c, &misfit),
+                         DB_OK);
+        const double by_regions = cases[n].surely ? sqrt(cases[n].ratio) : 1;
+        close_to(misfit, by_regions);
+        for (int i = 0; i < 2; i++) close_to(c.robust[i], sqrt(alone[i] * 40 / 38) * by_regions);
+    }
+    for (size_t count = 7; count < 9; count++) { /* four for each quantity are enough */
+        const double twice[4] = { 10, 2, 2, 14 };
+        const db_scatter scatter[2] = { { parts, NULL, 40, 1, 2 }, { twice, NULL, count, 1, 2 } };
+        double misfit = 1;
+        db_covariance_clear(&c);
+        assert_int_equal(db_errors_of_parts(context, normal, 2, used, scatter, 2, &c, &misfit),
+                         DB_OK);
+        close_to(misfit, 1);
+        for (int i = 0; i < 2; i++)
+            close_to(c.robust[i], sqrt(alone[i] * (count < 8 ? 40 / 38.0 : 2 * 8 / 6.0)));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_roots_of_the_inverse),
@@ -156,6 +200,7 @@ int main(void) {
         cmocka_unit_test(directions_are_eigenvectors_in_units_of_the_single_errors),
         cmocka_unit_test(an_undetermined_direction_is_named_first),
         cmocka_unit_test(robust_errors_are_those_of_the_sandwich),
+        cmocka_unit_test(scatter_of_parts_and_regions_makes_errors),
         cmocka_unit_test(nothing_to_refine_is_no_error),
     };
     return cmocka_run_group_tests(tests, make_context, drop_context);
