@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/config/config_keys.h"
+#include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/fit_quantities.h>
@@ -100,6 +101,7 @@ int db_bound_holds(const db_fit_settings *settings, const db_fit_parameter *p, i
     const int low = at_bound < 0;
     char name[DB_FIT_NAME_SIZE];
     if (!at_bound || !(low ? p->lower > possible->least : p->upper < possible->most)) return 0;
+    if (db_mode_of(p->parameter) < DB_SPREAD_MODES) return 0; /* a warning: it moves no spot */
     snprintf(text, DB_BOUND_SIZE, "%s is held by its %s bound %.8g; a better model lies beyond it",
              db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), name),
              low ? "lower" : "upper", low ? p->lower : p->upper);

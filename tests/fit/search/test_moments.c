@@ -37,8 +37,8 @@ static void make_settings(db_fit_settings *settings) {
 }
 
 /* Refines the image of a truth from a start that is turned by 0.1 degree, whose cell is off by 0.2 %,
- * and that knows nothing of spreads. */
-static db_fit_result *refine(const db_experiment *truth) {
+ * and that knows nothing of spreads. most: the bound of the modes. */
+static db_fit_result *refine_within(const db_experiment *truth, double most) {
     db_measured_image image;
     db_fit_settings settings;
     db_fit_result *result;
@@ -50,6 +50,12 @@ static db_fit_result *refine(const db_experiment *truth) {
     start.crystal.cell[0] *= 1.002;
     start.crystal.cell[2] *= 0.998;
     make_settings(&settings);
+    for (size_t i = 0; i < settings.parameter_count; i++) {
+        db_fit_parameter *const p = &settings.parameters[i];
+        if (p->parameter < DB_MODE1_XX || p->parameter > DB_MODE2_ZZ) continue;
+        p->lower = -most;
+        p->upper = most;
+    }
     fit_still(context, &start, &image, &settings, NULL, NULL, &result);
     if (!result) fail_msg("%s", db_context_message(context));
     for (size_t i = 0; i < result->trial_count; i++)
@@ -64,6 +70,8 @@ static db_fit_result *refine(const db_experiment *truth) {
     return result;
 }
 
+static db_fit_result *refine(const db_experiment *truth) { return refine_within(truth, INFINITY); }
+
 static void a_mode_is_earned_by_a_bent_crystal(void **state) {
     db_experiment truth;
     (void)state;
@@ -73,6 +81,26 @@ static void a_mode_is_earned_by_a_bent_crystal(void **state) {
     assert_true(result->trials[2].kept && result->trials[2].misfit < 1.5); /* pixels */
     assert_true(result->trials[0].kept);
     assert_true(result->after.chi2_reduced < 1.3);
+    fit_still_destroy(&result);
+    db_experiment_clear(&truth);
+}
+
+/* A mode shapes spots, and does not move them: orientation and cell are right if it needs to be longer. */
+static void a_mode_at_its_bound_spoils_no_result(void **state) {
+    const double short_of = 2.4; /* 1e-3: the true mode has components up to 3.1 */
+    db_experiment truth;
+    int at_bound = 0;
+    (void)state;
+    arrange(1, &truth);
+    db_fit_result *result = refine_within(&truth, short_of);
+    for (size_t i = 0; i < result->estimates.count; i++) {
+        const db_fit_estimate *const e = &result->estimates.list[i];
+        at_bound += e->parameter >= DB_MODE1_XX && e->parameter <= DB_MODE2_ZZ && e->at_bound;
+    }
+    assert_true(at_bound > 0);
+    assert_int_equal(result->status, DB_OK);
+    assert_true(result->verdict.usable);
+    assert_true(fabs(result->experiment.crystal.cell[0] / truth.crystal.cell[0] - 1) < 1e-3);
     fit_still_destroy(&result);
     db_experiment_clear(&truth);
 }
@@ -341,6 +369,7 @@ static int end(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mode_is_earned_by_a_bent_crystal),
+        cmocka_unit_test(a_mode_at_its_bound_spoils_no_result),
         cmocka_unit_test(a_mode_that_is_not_earned_stays_0),
         cmocka_unit_test(given_spots_are_placed_as_predicted),
         cmocka_unit_test(slopes_are_those_of_the_loss),
