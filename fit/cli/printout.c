@@ -233,6 +233,10 @@ static void say_trials(db_fit_log *log, const db_fit_config *config, const db_fi
                        name, t->misfit);
             continue;
         }
+        if (!t->kept && t->covered > 0 && t->covered <= 0.25) {
+            db_fit_say(log, "Stage %s is left out: it has not converged\n", name);
+            continue;
+        }
         if (!t->kept && t->covered > 0) {
             db_fit_say(log, "Stage %s is left out: its spots would cover %.0f %% of the detector\n",
                        name, 100 * t->covered);

@@ -26,7 +26,8 @@ static const db_json_field trial_rows[] = {
     VALUE(spots, "", "spots in both halves"),
     VALUE(covered, "",
           "for a stage that held-out spots confirm: fraction of the detector that spots of its "
-          "model cover, to two standard deviations; above 0.25 the stage is not kept"),
+          "model cover, to two standard deviations; the stage is not kept above 0.25, nor if it "
+          "has not converged"),
 };
 static TABLE(trial_fields, trial_rows);
 #undef OF

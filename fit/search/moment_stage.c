@@ -147,7 +147,10 @@ typedef struct stage_run {
 
 static db_status evaluate_moments(void *user, const double *x, db_evaluation *at) {
     stage_run *const s = user;
-    return db_moments_evaluate(&s->moments, x, &at->loss, at->gradient, at->normal);
+    const db_status status =
+        db_moments_evaluate(&s->moments, x, &at->loss, at->gradient, at->normal);
+    at->is_of_another = s->moments.has_lost;
+    return status;
 }
 
 static int record_moments(void *user, const double *x, const db_fit_history *now) {
@@ -173,6 +176,7 @@ static db_status minimize(stage_run *s, db_stage_result *end) {
                          .degrees = (double)(m->to - m->from) };
     memset(end, 0, sizeof *end);
     memcpy(end->value, s->variables.start, s->variables.count * sizeof *end->value);
+    db_moments_take_all(m);
     DB_TRY(mode_starts(m, end->value));
     DB_TRY(db_unknowns_of_variables(r->context, r->data.settings, &s->variables, &search.unknowns));
     db_status status = db_search_prepare(&search);
@@ -241,7 +245,8 @@ static db_status run_moments(stage_run *s, db_stage_result *end) {
     DB_TRY(minimize(s, end));
     if (!trial || end->end == DB_STAGE_CANCELLED) return DB_OK;
     DB_TRY(find_covered(s, &trial->covered));
-    trial->kept = trial->covered <= MOST_COVERED;
+    trial->kept = trial->covered <= MOST_COVERED && end->end != DB_STAGE_LIMIT &&
+                  end->end != DB_STAGE_ROUNDOFF;
     if (!trial->kept) memset(end, 0, sizeof *end); /* as for stages that spots do not confirm */
     return DB_OK;
 }

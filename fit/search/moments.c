@@ -123,7 +123,8 @@ db_status db_moments_allocate(db_context *context, const db_experiment *experime
     m->spot = calloc(count + 1, sizeof *m->spot);
     m->observed = calloc(count + 1, sizeof *m->observed);
     m->rows = calloc(count * ROWS * variables->table_count + 1, sizeof *m->rows);
-    if (m->spot && m->observed && m->rows) return DB_OK;
+    m->jumped = calloc(2 * count + 1, 1);
+    if (m->spot && m->observed && m->rows && m->jumped) return DB_OK;
     db_moments_clear(m);
     return db_fail_memory(context, "the moments of spots");
 }
@@ -149,8 +150,11 @@ void db_moments_clear(db_moments *m) {
     free(m->spot);
     free(m->observed);
     free(m->rows);
+    free(m->jumped);
     *m = (db_moments){ 0 };
 }
+
+void db_moments_take_all(db_moments *m) { memset(m->jumped, 0, 2 * m->count); }
 
 /* A predicted spot, whitened: V = L L^T. */
 typedef struct white {
@@ -272,7 +276,14 @@ static db_status derive_by(const db_moments *m, const double *x, size_t k, const
     DB_TRY(db_spots_place(&room->context, &room->experiment, 0, ahead + m->from, m->to - m->from));
     *slope = 0;
     for (size_t i = m->from; i < m->to; i++) {
-        if (jumps(&m->spot[i], &ahead[i])) ahead[i] = m->spot[i];
+        if (jumps(&m->spot[i], &ahead[i])) {
+#if defined(_OPENMP)
+#pragma omp atomic write
+#endif
+            m->jumped[m->count + i] = 1;
+            ahead[i] = m->spot[i];
+        }
+        if (m->jumped[i]) ahead[i] = m->spot[i];
         *slope += slopes_of(m, i, &seen[i], &ahead[i], step, m->rows + i * ROWS * n + k, n);
     }
     return DB_OK;
@@ -325,6 +336,15 @@ static db_status derive(db_moments *m, const double *x, const size_t *variable, 
     return status;
 }
 
+/* Leaves out the spots that have jumped. */
+static void leave_out_jumped(db_moments *m) {
+    m->has_lost = 0;
+    for (size_t i = m->from; i < m->to; i++) {
+        m->has_lost |= m->jumped[m->count + i] && !m->jumped[i];
+        m->jumped[i] |= m->jumped[m->count + i];
+    }
+}
+
 static void add_products(const db_moments *m, double *normal) {
     const size_t all = m->variables->count, n = m->variables->table_count;
     for (size_t r = m->from * ROWS; r < m->to * ROWS; r++) {
@@ -348,8 +368,10 @@ static double loss_at(db_moments *m, const double *x) {
         m->status = DB_OK;
         return INFINITY;
     }
-    for (size_t i = 0; i < m->count && m->status == DB_OK; i++)
-        *(i >= m->from && i < m->to ? &sum : &m->held_out) += look_at(m, i, &w);
+    for (size_t i = 0; i < m->count && m->status == DB_OK; i++) {
+        const int is_used = i >= m->from && i < m->to;
+        if (!(is_used && m->jumped[i])) *(is_used ? &sum : &m->held_out) += look_at(m, i, &w);
+    }
     return m->status == DB_OK && isfinite(sum) ? sum : INFINITY;
 }
 
@@ -368,9 +390,11 @@ db_status db_moments_evaluate(db_moments *m, const double *x, double *loss, doub
     const size_t all = m->variables->count;
     memset(gradient, 0, all * sizeof *gradient);
     memset(normal, 0, all * all * sizeof *normal);
+    m->has_lost = 0;
     *loss = loss_at(m, x);
     if (!isfinite(*loss)) return m->status;
     m->status = derive(m, x, NULL, m->variables->table_count, gradient);
     add_products(m, normal);
+    leave_out_jumped(m);
     return m->status;
 }

@@ -21,7 +21,10 @@ typedef struct db_moments {
     double blur;        /* added to predicted variances (pixels^2); 0: widths count */
     db_spot *spot;      /* spots of the model; owned, as the following */
     db_observed_moments *observed;
-    double *rows;             /* slopes of all spots */
+    double *rows; /* slopes of all spots */
+    unsigned char *
+        jumped; /* flags: spots whose place has jumped, which are left out; such spots of an evaluation */
+    int has_lost; /* the last evaluation has found more of them: the next one is of fewer spots */
     db_experiment experiment; /* at the last evaluated values; borrows its lists */
     const db_variables *variables;
     db_status status; /* of the last evaluation */
@@ -38,8 +41,12 @@ db_status db_moments_make(db_context *context, const db_experiment *experiment,
                           db_moments *moments);
 void db_moments_clear(db_moments *moments);
 
+/* Takes spots that were left out since their places jump. */
+void db_moments_take_all(db_moments *moments);
+
 /* Loss: twice the negative logarithm of the likelihood, INFINITY for impossible values; with gradient and normal
- * matrix, without priors. Ignores motions of groups of panels. */
+ * matrix, without priors. Ignores motions of groups of panels. Spots whose places jump within a step of differences are left
+ * out from the next evaluation on: no search goes across their steps of the loss. */
 db_status db_moments_evaluate(db_moments *moments, const double *x, double *loss, double *gradient,
                               double *normal);
 

@@ -145,7 +145,8 @@ typedef struct db_fit_trial {
                              falls by 0.32 */
     size_t spots;
     /** for a stage that held-out spots confirm: fraction of the detector covered by
-     * spots of its model, to two standard deviations; above 0.25 it is not kept */
+     * spots of its model, to two standard deviations; it is not kept above 0.25, nor if it has not
+     * converged */
     double covered;
 } db_fit_trial;
 

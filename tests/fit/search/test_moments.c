@@ -177,7 +177,8 @@ static void observe_all(const db_experiment *e, const db_spot_options *options, 
     m->spot = calloc(n, sizeof *m->spot);
     m->observed = calloc(n, sizeof *m->observed);
     m->rows = calloc(7 * n * v->table_count, sizeof *m->rows);
-    assert_true(m->spot && m->observed && m->rows);
+    m->jumped = calloc(2 * n, 1);
+    assert_true(m->spot && m->observed && m->rows && m->jumped);
     for (size_t i = 0; i < n; i++) {
         const db_spot *const s = &predicted.spot[i];
         db_observed_moments *const seen = &m->observed[i];
@@ -322,6 +323,19 @@ static void a_jump_of_a_place_is_no_slope(void **state) {
         print_message("slope %.4g, normal %.4g, loss %.6g\n", slope[side][0], normal, loss);
     }
     assert_true(fabs(slope[0][0] - slope[1][0]) < 0.01 * normal); /* by a hundredth of a degree */
+    /* without the spot the loss has no step there */
+    double sides[2];
+    for (int side = 0; side < 2; side++) {
+        x[0] = v.start[0] + jump + (side ? 1e-6 : -1e-9);
+        assert_int_equal(db_moments_evaluate(&m, x, &sides[side], slope[side], &normal), 0);
+    }
+    assert_true(fabs(sides[1] - sides[0]) < 0.1);
+    db_moments_take_all(&m);
+    for (int side = 0; side < 2; side++) {
+        x[0] = v.start[0] + jump + (side ? 1e-6 : -1e-9);
+        assert_int_equal(db_moments_slopes(&m, x, NULL, 0, &sides[side], NULL), 0);
+    }
+    assert_true(fabs(sides[1] - sides[0]) > 1);
     db_moments_clear(&m);
     db_variables_clear(&v);
     db_predicted_spots_clear(&all);
