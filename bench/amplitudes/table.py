@@ -119,7 +119,11 @@ def draw(rows):
         for number, way in enumerate(way for way in NAMES if way in {r["way"] for r in rows}):
             own = [r for r in rows if r["way"] == way]
             axis.plot([r["shots"] for r in own], [r["all"][key] for r in own], marker="o", color="C%d" % number, label=NAMES[way])
-            own = [r for r in own if way == "joint" and "common" in r]
+            own = [r for r in own if way == "joint"]
+            if [r for r in own if "sure" in r]:
+                axis.plot([r["shots"] for r in own if "sure" in r], [r["sure"][key] for r in own if "sure" in r], marker="s", mfc="none", ls=":",
+                          color="C%d" % number, label="the same, errors below a tenth of the mean")
+            own = [r for r in own if "common" in r]
             if own:
                 axis.plot([r["shots"] for r in own], [r["common"][key] for r in own], marker="o", mfc="none", ls="--", color="C%d" % number,
                           label="the same, on reflections of boxes")
@@ -172,17 +176,21 @@ def main():
             if path:
                 found = read(path)
                 shells = judge(truth, found)
-                rows.append({"way": way, "shots": n, "seconds": table.seconds.get(path), "all": shells[-1], "shells": shells[:-1]})
+                rows.append({"way": way, "shots": n, "seconds": table.seconds.get(path), "all": shells[-1], "shells": shells[:-1],
+                             "sure": judge(truth, found, sure=0.1)[-1]})
                 if os.path.exists("boxes_%d.npz" % n):
                     boxes = read("boxes_%d.npz" % n)
                     common = np.isin(found[0], boxes[0][np.isfinite(boxes[1])])
                     rows[-1]["common"] = judge(truth, [np.asarray(x)[common] for x in found])[-1]
     rows = sorted(rows + earlier({(r["way"], r["shots"]) for r in rows}), key=lambda r: (list(NAMES).index(r["way"]), r["shots"]))
-    print("| way | shots | multiplicity | complete | R | CC | CC½ | CC ano | CC ano, 2.1 to 2 Å | pull |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    print("| way | shots | multiplicity | complete | R | CC | CC½ | CC ano | pairs | CC ano, last shell | pull "
+          "| CC ano of errors below a tenth of the mean | pairs | CC ano of reflections of boxes | pairs |\n|---" + "|---:" * 14 + "|")
     for r in rows:
         s = r["all"]
-        print("| %s | %d | %.1f | %.1f %% | %.4f | %.4f | %.4f | %.3f | %.3f | %.2f |" % (
-            r["way"], r["shots"], s["multiplicity"], 100 * s["complete"], s["R"], s["CC"], s["CC1/2"], s["CC_ano"], r["shells"][-1]["CC_ano"], s["pull"] or np.nan))
+        parts = [r.get(name, {}) for name in ("sure", "common")]
+        print("| %s | %d | %.1f | %.1f %% | %.4f | %.4f | %.4f | %.3f | %d | %.3f | %.2f | %.3f | %d | %.3f | %d |" % (
+            r["way"], r["shots"], s["multiplicity"], 100 * s["complete"], s["R"], s["CC"], s["CC1/2"], s["CC_ano"], s.get("pairs", 0),
+            r["shells"][-1]["CC_ano"], s["pull"] or np.nan, *(x for p in parts for x in (p.get("CC_ano", np.nan), p.get("pairs", 0)))))
     with open("table.json", "w") as out:
         json.dump(rows, out, indent=1)
     draw(rows)

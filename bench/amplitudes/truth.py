@@ -86,8 +86,8 @@ def mean_at(s, value):
     return (np.bincount(bins, value) / np.bincount(bins))[bins]
 
 
-def judge(truth, merged, shells=8, sure=False):
-    """Rows of figures by shell, the last of all."""
+def judge(truth, merged, shells=8, sure=0):
+    """Rows of figures by shell, the last of all. sure: largest error, as a part of the true mean intensity at the resolution; 0: any."""
     true_number, f = truth
     number, value, sigma, count, half1, half2 = merged
     place = np.searchsorted(true_number, number).clip(max=len(true_number) - 1)
@@ -97,7 +97,7 @@ def judge(truth, merged, shells=8, sure=False):
     factor = to_truth(value, f[place] ** 2, s)
     value, sigma, half1, half2 = (x * factor for x in (value, sigma, half1, half2))
     if sure:
-        kept = ~(sigma > mean_at(s, f[place] ** 2))
+        kept = ~(sigma > sure * mean_at(s, f[place] ** 2))
         number, value, sigma, count, half1, half2, place, s = (x[kept] for x in (number, value, sigma, count, half1, half2, place, s))
     own = np.sqrt(np.maximum(value, 0))
     all_s = inverse_square(representative(true_number))
@@ -114,7 +114,7 @@ def judge(truth, merged, shells=8, sure=False):
         error = error[np.isfinite(error)]
         whole = low == 0
         rows.append({
-            "d": float(high ** -0.5), "reflections": int(here.sum()),
+            "d": float(high ** -0.5), "reflections": int(here.sum()), "pairs": int(pair.sum()),
             "complete": float(here.sum() / ((all_s >= low) & (all_s < high)).sum()),
             "multiplicity": float(count[here].mean()),
             "R": float(abs(own - f[place])[here].sum() / f[place][here].sum()),

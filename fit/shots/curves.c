@@ -55,8 +55,8 @@ static double bend_of_start(const curve_priors *p, int kind, size_t i) {
                 0.5 * start_of_point(p, second, i + 1));
 }
 
-/* Factor of a prior's standard deviation at a point. It is 1 near the edge of the start, where f'' bends most: there f''
- * bends between points, too, and f' differs from the f' of straight lines. It is `calm` where f'' does not bend. */
+/* How lively the curves of a kind are at a point, from 0 to 1. It is 1 near the edge of the start, where f'' bends most: there
+ * f'' bends between points, too, and f' differs from the f' of straight lines. It is 0 where f'' does not bend. */
 static double liveliness_of(const curve_priors *p, int kind, size_t point) {
     const double step = db_site_curve_energy(p->curves->points, 1) - p->curves->points[0];
     double near = 0, most = 0;
@@ -66,16 +66,28 @@ static double liveliness_of(const curve_priors *p, int kind, size_t point) {
         most = fmax(most, bend);
         if (away <= fmax(edge_reach, step)) near = fmax(near, bend);
     }
-    return most > 0 ? fmax(p->curves->calm, near / most) : 1;
+    return most > 0 ? near / most : 1;
 }
 
+/* Factor of a prior's standard deviation at a point. */
+static double factor_of_sigma(const curve_priors *p, int kind, size_t point) {
+    return fmax(p->curves->calm, liveliness_of(p, kind, point));
+}
+
+/* A lively point is near the middle between its neighbours. A calm one is as far from it as in the start, whose tails are
+ * those of any edge of the element. */
 static db_status smooth(const curve_priors *p, int curve) {
+    const int kind = curve / 2;
     for (size_t i = 1; i + 1 < points_of(p); i++) {
-        const double sigma = one_of(p->curves->smoothness, usual_smoothness);
+        const double sigma = one_of(p->curves->smoothness, usual_smoothness),
+                     of_start = start_of_point(p, curve, i) -
+                                0.5 * start_of_point(p, curve, i - 1) -
+                                0.5 * start_of_point(p, curve, i + 1);
         add_value(p, curve, i, 1, 0);
         add_value(p, curve, i - 1, -0.5, 0);
         add_value(p, curve, i + 1, -0.5, 0);
-        DB_TRY(restrain(p, sigma * liveliness_of(p, curve / 2, i)));
+        p->row[p->unknowns->count] -= (1 - liveliness_of(p, kind, i)) * of_start;
+        DB_TRY(restrain(p, sigma * factor_of_sigma(p, kind, i)));
     }
     return DB_OK;
 }
@@ -105,7 +117,7 @@ static db_status relate(const curve_priors *p, int kind) {
             add_value(p, 2 * kind + 1, j, -db_kramers_kronig(energy, hat, 3, at), 1);
         }
         const double sigma = one_of(p->curves->kramers_kronig, usual_kramers_kronig);
-        DB_TRY(restrain(p, sigma * liveliness_of(p, kind, i)));
+        DB_TRY(restrain(p, sigma * factor_of_sigma(p, kind, i)));
     }
     return DB_OK;
 }
@@ -137,7 +149,7 @@ static db_status restrain_all(const curve_priors *p, int kinds) {
 
 /* Choices of the shots for the standard deviations (electrons). */
 static const double smoothness_choices[] = { 0.06, 0.12, 0.25, 0.5, 1, 2, 4, 8 };
-static const double calm_choices[] = { 1, 0.3, 0.1, 0.03 }; /* parts */
+static const double calm_choices[] = { 1, 0.3, 0.1, 0.03, 0.01 }; /* parts */
 static const double kramers_kronig_choices[] = { 0.1, 0.2, 0.4, 0.8, 1.6 };
 enum {
     SMOOTHNESS_CHOICES = sizeof smoothness_choices / sizeof *smoothness_choices,

@@ -204,8 +204,8 @@ static double invert_plainly(const double *matrix, double *inverse) {
     return log_determinant;
 }
 
-/* Smoothness of a point: sigma within 10 eV of where f'' of the start bends most, less where it bends less, at least calm of it. */
-static double smooth_to(const db_shots *all, double sigma, double calm, int point) {
+/* 1 within 10 eV of where f'' of the start bends most, less where it bends less. */
+static double lively(const db_shots *all, int point) {
     const double *const second = all->common.start + 1 + POINTS;
     double near = 0, most = 0;
     for (int i = 1; i < POINTS - 1; i++) {
@@ -213,7 +213,7 @@ static double smooth_to(const db_shots *all, double sigma, double calm, int poin
         most = fmax(most, bend);
         if (fabs(step * (i - point)) <= 10) near = fmax(near, bend);
     }
-    return sigma * fmax(calm, near / most);
+    return near / most;
 }
 
 /* -2 log of the probability of the measured values, if the curve is a sample of a normal distribution: smooth, and all values
@@ -228,13 +228,17 @@ static double surprise_of(const db_shots *all, const measured_values *m, double 
     }
     for (size_t curve = 0; curve < 2; curve++)
         for (size_t i = 1; i < POINTS - 1; i++) {
-            const double sigma = smooth_to(all, smoothness, calm, (int)i);
-            for (size_t a = 0; a < 3; a++)
+            const double part = lively(all, (int)i), sigma = smoothness * fmax(calm, part),
+                         *const own = all->common.start + 1 + curve * POINTS + i,
+                         bend = (1 - part) * (own[0] - (own[-1] + own[1]) / 2);
+            for (size_t a = 0; a < 3; a++) {
+                mean[curve * POINTS + i - 1 + a] += (a == 1 ? 1 : -0.5) * bend / (sigma * sigma);
                 for (size_t b = 0; b < 3; b++) {
                     const size_t from = curve * POINTS + i - 1;
                     prior[(from + a) * VALUES + from + b] +=
                         (a == 1 ? 1 : -0.5) * (b == 1 ? 1 : -0.5) / (sigma * sigma);
                 }
+            }
         }
     memcpy(copy, prior, sizeof copy);
     solve_plainly(VALUES, copy, mean);
@@ -260,7 +264,7 @@ static void note_widest(void *user, const char *text) {
 static void shots_tell_how_smooth_curves_are(void **state) {
     (void)state;
     static const double sigmas[] = { 0.06, 0.12, 0.25, 0.5, 1, 2, 4, 8 },
-                        calms[] = { 1, 0.3, 0.1, 0.03 };
+                        calms[] = { 1, 0.3, 0.1, 0.03, 0.01 };
     double chosen[TRIALS][2];
     int told = 0;
     for (int trial = 0; trial < TRIALS; trial++) {
@@ -270,13 +274,16 @@ static void shots_tell_how_smooth_curves_are(void **state) {
         measured_values m;
         assert_non_null(sums);
         index_of[UNKNOWNS - 1] = UNKNOWNS - 1;
-        for (size_t i = 0; i < POINTS; i++) /* an edge at the first points */
+        for (size_t i = 0; i < POINTS; i++) { /* an edge at the first points, and a tail of f' */
+            all->common.start[1 + i] = 0.2 * square_of((double)i);
             all->common.start[1 + POINTS + i] = i < 2 ? 0.5 : 3.9;
+        }
         for (size_t i = 0; i < UNKNOWNS; i++) {
             const double noise = 0.1 * sin(12.9898 * (double)(1 + i) + trial);
             const int shakes = everywhere || (i - 1) % POINTS < 3;
             x[i] = 0.1 * (double)i; /* the sums are those of any point */
             m.value[i] = 3 + 0.05 * (double)i + (i % 2 ? 0.6 : -0.6) * rough * shakes + noise;
+            if (i >= 1 && i <= POINTS) m.value[i] += all->common.start[i];
             m.weight[i] = 60 + 6 * (double)(i % 4);
             sums[1 + i] = 2 * m.weight[i] * (x[i] - m.value[i]);
             sums[1 + UNKNOWNS + i * (i + 1) / 2 + i] = m.weight[i];
