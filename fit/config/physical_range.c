@@ -21,6 +21,7 @@ void db_reach_of(const db_experiment *start, const db_parameter_facts *facts, do
     *high = facts->reach == DB_REACH_TIMES    ? value * amount
             : facts->reach == DB_REACH_WITHIN ? wide
                                               : value + far;
+    if (facts->kind == DB_KIND_CELLS) *high = fmax(*high, DB_LARGE_BLOCKS);
 }
 
 void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,

@@ -4,6 +4,10 @@
 
 #include <dualbragg/fit.h>
 
+/* Cells along an edge of a large block: its nodes are narrower than this part of the way to the next one, and so than
+ * pixels. Larger ones look alike, and a size at such a bound is none that a bound holds. */
+#define DB_LARGE_BLOCKS 5000.0
+
 /* Closes open bounds where a refinement must have gone wrong: farther from the start than any useful start. A
  * scale may have any value, and several starts have room for their turns. */
 void db_limit_bounds(const db_experiment *start, const db_fit_starts *starts,

@@ -232,6 +232,42 @@ static int is_needless(const db_experiment *start, db_parameter parameter) {
             is_right_angle(db_parameter_get(start, parameter)));
 }
 
+/* By how much (mm) a spot at a corner of a panel moves, if the distance grows by a part, and the cell with it: by
+ * D (tan 2theta - 2 tan theta / cos^2 2theta) for a part of 1. */
+static double beside_cell(const db_fit_geometry *geometry, size_t panel, const double corner[2]) {
+    const double *const m = geometry->panel[panel].position;
+    double at[3];
+    for (int i = 0; i < 3; i++)
+        at[i] = m[3 * i] * corner[0] + m[3 * i + 1] * corner[1] + m[3 * i + 2];
+    const double distance = db_dot(at, geometry->direction), cosine = distance / db_length(at);
+    if (!(cosine > 0)) return INFINITY;
+    const double angle = acos(fmin(1, cosine));
+    return distance * fabs(tan(angle) - 2 * tan(angle / 2) / (cosine * cosine));
+}
+
+/* Is the part of the Ewald sphere that the detector sees so flat that places of spots do not tell the distance from
+ * the size of the cell, and hardly tilts from the orientation? As of electrons: lenses make their distance and hold
+ * the image upright, and what distorts it or the turn of the crystal would drive these quantities far off. */
+static db_status find_flat(db_context *context, const db_experiment *start, int *is_flat) {
+    const double change = 0.01,
+                 least = 0.05; /* of the distance; pixels: spots are placed this well */
+    db_fit_geometry geometry;
+    double most = 0;
+    DB_TRY(db_fit_geometry_of(context, start, &geometry));
+    for (size_t p = 0; p < geometry.panel_count; p++) {
+        const double *const m = geometry.panel[p].position;
+        const double pixel[3] = { m[0], m[3], m[6] };
+        for (int k = 0; k < 4; k++) {
+            const double corner[2] = { k % 2 ? geometry.panel[p].pixels[0] : 0,
+                                       k / 2 ? geometry.panel[p].pixels[1] : 0 };
+            most = fmax(most, beside_cell(&geometry, p, corner) / db_length(pixel));
+        }
+    }
+    db_fit_geometry_clear(&geometry);
+    *is_flat = change * most < least;
+    return DB_OK;
+}
+
 /* Is a parameter common to many images, apart from the detector's, though a single image may have its own value? */
 static int is_common(const db_parameter_facts *facts) {
     return facts->kind == DB_KIND_FOOTPRINT_VARIANCE ||
@@ -239,13 +275,16 @@ static int is_common(const db_parameter_facts *facts) {
 }
 
 /* A series determines more than a still: sizes of blocks, which widen spots across the Ewald sphere, too; and the
- * spindle, but not beside an orientation that varies. Modes are earned by single images only. */
-static db_choosing choosing_of(const db_fit_config *config, const db_parameter_facts *facts) {
+ * spindle, but not beside an orientation that varies, or on a flat sphere. Modes are earned by single images only. */
+static db_choosing choosing_of(const db_fit_config *config, const db_parameter_facts *facts,
+                               int is_flat) {
     if (!config->series) return facts->choosing;
     switch (facts->kind) {
     case DB_KIND_CELLS: return DB_CHOOSING_CHOSEN;
     case DB_KIND_SPINDLE_TILT:
-        return config->series_knots > 0 ? DB_CHOOSING_ASKED : DB_CHOOSING_CHOSEN;
+        return config->series_knots > 0 || is_flat ? DB_CHOOSING_ASKED : DB_CHOOSING_CHOSEN;
+    case DB_KIND_DISTANCE:
+    case DB_KIND_DETECTOR_TURN: return is_flat ? DB_CHOOSING_ASKED : facts->choosing;
     case DB_KIND_MODE: return DB_CHOOSING_ASKED;
     default: return facts->choosing;
     }
@@ -254,19 +293,23 @@ static db_choosing choosing_of(const db_fit_config *config, const db_parameter_f
 /* Adds parameters in the order of the stages that take them up. */
 db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                                    const db_experiment *start) {
+    int is_flat = 0;
+    if (config->series) DB_TRY(find_flat(context, start, &is_flat));
     for (int choosing = DB_CHOOSING_CHOSEN; choosing <= (int)DB_CHOOSING_EARNED; choosing++)
         for (int settling = 0; settling <= (int)DB_SETTLING_SHAPE; settling++)
             for (int k = 0; k < DB_PARAMETER_COUNT; k++) {
                 const db_parameter_facts *const facts = db_facts_of((db_parameter)k);
                 db_fit_parameter p = db_fit_parameter_free((db_parameter)k);
-                if ((int)choosing_of(config, facts) != choosing ||
+                if ((int)choosing_of(config, facts, is_flat) != choosing ||
                     (int)facts->settling != settling || is_needless(start, p.parameter))
                     continue;
                 p.earned = choosing == DB_CHOOSING_EARNED;
                 if (is_common(facts)) p.shared = 1;
                 DB_TRY(db_fit_settings_add_parameter(context, &config->settings, &p));
             }
-    return config->series || config->settings.joint.wanted
+    /* scales that grow from frame to frame shift the rocking curves of reflections, as a turn about the spindle does, which
+     * on a flat sphere all cross alike */
+    return (config->series && !is_flat) || config->settings.joint.wanted
                ? db_fit_refine_scale(context, &config->settings)
                : DB_OK;
 }

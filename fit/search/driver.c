@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/config/config_keys.h"
 #include "fit/config/modes.h"
+#include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/fit_quantities.h>
@@ -57,6 +58,7 @@ static void run_lm(db_search *s) {
                               .lower = u->lower,
                               .upper = u->upper,
                               .longest = u->longest,
+                              .part = u->part,
                               .tolerance = s->stage->tolerance,
                               .step = s->stage->step,
                               .most_evaluations = s->stage->max_evaluations };
@@ -100,6 +102,7 @@ int db_bound_holds(const db_fit_settings *settings, const db_fit_parameter *p, i
     const db_parameter_facts *const possible = db_facts_of(p->parameter);
     const int low = at_bound < 0;
     char name[DB_FIT_NAME_SIZE];
+    if (possible->kind == DB_KIND_CELLS && !low && p->upper >= DB_LARGE_BLOCKS) return 0;
     if (!at_bound || !(low ? p->lower > possible->least : p->upper < possible->most)) return 0;
     if (db_mode_of(p->parameter) < DB_SPREAD_MODES) return 0; /* a warning: it moves no spot */
     snprintf(text, DB_BOUND_SIZE, "%s is held by its %s bound %.8g; a better model lies beyond it",

@@ -188,7 +188,8 @@ static void update_scale(search *s) {
 static double damped_step(search *s) {
     const db_lm_problem *const problem = s->problem;
     for (size_t i = 0; i < problem->count; i++) {
-        const double most = problem->longest[i];
+        const double part = problem->part ? problem->part[i] * fabs(s->here.x[i]) : 0,
+                     most = fmax(problem->longest[i], part);
         s->lower[i] = fmax(fmin(problem->lower[i] - s->here.x[i], 0), -most);
         s->upper[i] = fmin(fmax(problem->upper[i] - s->here.x[i], 0), most);
     }

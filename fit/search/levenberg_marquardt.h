@@ -17,7 +17,8 @@ typedef struct db_lm_problem {
     void *user;
     const double *lower; /* bounds, may be infinite; the start is within */
     const double *upper;
-    const double *longest; /* longest step of each unknown */
+    const double *longest; /* longest step of each unknown, */
+    const double *part;    /* or this part of its value, if that is longer; NULL: none */
     double degrees;        /* degrees of freedom: errors grow by loss/degrees above 1 */
     double tolerance;      /* converged: a free step promises a smaller relative decrease, */
     double step;           /* or is shorter than this (standard errors) */

@@ -47,18 +47,21 @@ void db_fit_course_clear(db_fit_course *course) {
 db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
                            const size_t *index, size_t count, db_unknowns *u) {
     *u = (db_unknowns){ .count = count, .settings = settings, .index = index };
-    u->lower = malloc((6 * count + db_lm_room(count) + 1) * sizeof *u->lower);
+    u->lower = malloc((7 * count + db_lm_room(count) + 1) * sizeof *u->lower);
     if (!u->lower) return db_fail_memory(context, "the optimizer");
     u->upper = u->lower + count;
     u->centre = u->upper + count;
     u->sigma = u->centre + count;
     u->scale = u->sigma + count;
     u->longest = u->scale + count;
-    u->room = u->longest + count;
+    u->part = u->longest + count;
+    u->room = u->part + count;
     for (size_t i = 0; i < count; i++) {
         const db_fit_parameter *const p = &settings->parameters[index[i]];
         u->scale[i] = isnan(p->scale) ? db_parameter_describe(p->parameter)->scale : p->scale;
         u->longest[i] = 10 * u->scale[i];
+        /* widths of nodes go with 1/N: steps of ten cells would never end where large blocks are as good as any */
+        u->part[i] = db_facts_of(p->parameter)->kind == DB_KIND_CELLS ? 0.5 : 0;
         u->lower[i] = fmax(db_facts_of(p->parameter)->least, p->lower);
         u->upper[i] = fmin(db_facts_of(p->parameter)->most, p->upper);
         u->centre[i] = p->prior[0];

@@ -40,6 +40,7 @@ typedef struct db_unknowns {
     double *restraint; /* [count + 1][count + 1] quadratic form of the unknowns and 1, or NULL */
     double *scale;     /* typical change; at the start the parameter's own, or the table's */
     double *longest;   /* longest step; at the start ten typical changes */
+    double *part;      /* of the value: longest step where this is longer */
     double *room;      /* room for the search; owned, with the lists */
 } db_unknowns;
 

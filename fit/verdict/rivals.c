@@ -264,7 +264,7 @@ typedef struct mover {
     db_evidence_nodes nodes;
     double move[MOVES];
     int moves; /* that it makes: the first of them */
-    int elsewhere; /* 1: its origin is none of its nodes, so that it is another model wherever it goes */
+    int elsewhere; /* 1: its origin is none of its nodes, so that it is another model unless it goes back to them */
 } mover;
 
 /* Changes of a node's coordinates at a spot by each move. */
@@ -315,6 +315,19 @@ static int move_model(const db_evidence *from, mover *m, db_evidence *e) {
     return 1;
 }
 
+/* How far models are off at most, as standard deviations that restrain moves: turns (degree), shifts (pixels; the
+ * orientation is found with beams 10 pixels off), parts of edges. Few spots, or spots on a nearly flat Ewald sphere,
+ * do not determine all moves, and would send a rival anywhere. */
+static const double MOST_TURN = 3, MOST_SHIFT = 12, MOST_STRETCH = 0.05;
+
+static void restrain_moves(const mover *m, double normal[MOVES][MOVES], double right[MOVES]) {
+    for (int j = 0; j < m->moves; j++) {
+        const double most = j < TURNED ? MOST_TURN : j < SHIFTED ? MOST_SHIFT : MOST_STRETCH;
+        normal[j][j] += 1 / (most * most);
+        right[j] -= m->move[j] / (most * most);
+    }
+}
+
 /* A move is not determined if elimination leaves less than this part of its diagonal. */
 static const double UNDETERMINED = 1e-12;
 
@@ -337,6 +350,7 @@ static void step_on(const db_evidence *e, int half, double most, mover *m) {
                     normal[j][k] += weight * slope[i][j] * slope[i][k] / (width[i] * width[i]);
             }
     }
+    restrain_moves(m, normal, right);
     db_cholesky_factor((size_t)moves, normal[0], MOVES, 0, NULL, UNDETERMINED, L);
     db_cholesky_forward((size_t)moves, L, right);
     db_cholesky_back((size_t)moves, L, right);
@@ -446,15 +460,14 @@ static origin origin_at(const db_evidence *e, const int node[3], const inner_spo
 /* The nodes of a coset that look most like a shift of the image by no more than a beam centre is off. */
 static size_t find_origins(const db_evidence *e, const way *w, int coset, const inner_spot *inner,
                            size_t count, origin best[ORIGINS]) {
-    enum { FAR = 3 };          /* nodes along each direction */
-    const double longest = 12; /* pixels: the orientation is found with beams 10 pixels off */
+    enum { FAR = 3 }; /* nodes along each direction */
     size_t found = 0;
     for (int i = 0; i < (2 * FAR + 1) * (2 * FAR + 1) * (2 * FAR + 1); i++) {
         const int side = 2 * FAR + 1,
                   node[3] = { i / side / side - FAR, i / side % side - FAR, i % side - FAR };
         if (coset_of(w, node) != coset) continue;
         const origin o = origin_at(e, node, inner, count);
-        if (hypot(o.shift[0], o.shift[1]) > longest) continue;
+        if (hypot(o.shift[0], o.shift[1]) > MOST_SHIFT) continue;
         size_t at = found < ORIGINS ? found++ : ORIGINS;
         while (at > 0 && o.turn < best[at - 1].turn) {
             if (at < ORIGINS) best[at] = best[at - 1];
@@ -483,7 +496,9 @@ static void grow_half(const db_evidence *from, const double growth[GROWTHS], int
  * lattice; growth: NULL, or GROWTHS lengths up to which the first steps take spots. */
 static void look_at_moved(const db_evidence *e, const db_evidence *from, const mover *start,
                           const double *growth, db_evidence *other, db_moved_model *moved) {
-    const double far = 2;   /* widths of the moved model's spots, or of the model's nodes */
+    const double far = 2; /* widths of the moved model's spots, or of the model's nodes */
+    const double back =
+        0.5; /* widths: a lattice of its nodes in their places is a smaller cell, which has a test of its own */
     const double apart = 1; /* width of spots (rms): right models are stretched by less */
     moved->margin = 0;
     for (int half = 0; half < DB_HALVES; half++) {
@@ -496,11 +511,13 @@ static void look_at_moved(const db_evidence *e, const db_evidence *from, const m
         moved->turn = db_length(m.move);
         memcpy(moved->shift, m.move + TURNED, sizeof moved->shift);
         for (int i = 0; i < 3; i++) moved->edge[i] = 1 / (1 + m.move[SHIFTED + i]);
-        const int is_near = moved->turn < far * fmax(e->node_turn, other->width[half].turn) &&
-                            hypot(m.move[3], m.move[4]) < far * other->width[half].place;
+        const db_evidence_width *const w = &other->width[half];
+        const double shift = hypot(m.move[3], m.move[4]);
+        const int is_near =
+            m.elsewhere ? moved->turn < back * w->turn && shift < back * w->place
+                        : moved->turn < far * fmax(e->node_turn, w->turn) && shift < far * w->place;
         const int is_stretched = m.moves > SHIFTED && !growth;
-        if (is_stretched ? stretch_of(other, &m, half) < apart : is_near && !m.elsewhere)
-            moved->margin = NAN;
+        if (is_stretched ? stretch_of(other, &m, half) < apart : is_near) moved->margin = NAN;
     }
 }
 
