@@ -314,7 +314,7 @@ log=$root/build/setup.log
 configure_with=
 
 tools="gcc libc6-dev make cmake pkg-config"
-libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libgsl-dev libyaml-dev libmsgpack-c-dev|libmsgpack-dev
+libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libnlopt-dev libgsl-dev libyaml-dev libmsgpack-c-dev|libmsgpack-dev
     libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev libtiff-dev"
 test_packages="ninja-build libcmocka-dev valgrind libopenmpi-dev openmpi-bin python3-dev python3-cffi python3-numpy
     python3-h5py python3-hdf5plugin bitshuffle hdf5-filter-plugin"

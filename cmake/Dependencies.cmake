@@ -185,15 +185,16 @@ endif()
 
 db_pkg(GSL gsl)
 if(DB_WITH_FIT)
+  db_pkg(NLOPT nlopt)
   db_pkg(YAML yaml-0.1)
   file(GLOB DB_FIT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fit/*.c ${PROJECT_SOURCE_DIR}/fit/*/*.c)
   list(FILTER DB_FIT_SOURCES EXCLUDE REGEX "/fit/cli/|_instance\\.c$")
 endif()
-db_part(FIT "the refinement: no GSL, libyaml or jansson (Debian: libgsl-dev, libyaml-dev, libjansson-dev)"
-        GSL_FOUND AND YAML_FOUND AND DB_HAVE_JANSSON AND DB_FIT_SOURCES)
+db_part(FIT "the refinement: no NLopt, GSL, libyaml or jansson (Debian: libnlopt-dev, libgsl-dev, libyaml-dev, libjansson-dev)"
+        NLOPT_FOUND AND GSL_FOUND AND YAML_FOUND AND DB_HAVE_JANSSON AND DB_FIT_SOURCES)
 if(DB_HAVE_FIT)
   list(APPEND DB_DEFINITIONS DB_HAVE_FIT=1)
-  list(APPEND DB_FIT_MODULES GSL:gsl YAML:yaml-0.1)
+  list(APPEND DB_FIT_MODULES NLOPT:nlopt GSL:gsl YAML:yaml-0.1)
 endif()
 
 # Many shots on several processes. Only the program uses it, no library does.

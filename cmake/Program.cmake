@@ -25,7 +25,7 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/commands.c CONTENT
 extern const db_command db_@names@_command;
 #ifndef DB_HAVE_FIT
 const db_command db_fit_command = { \"fit\",
-  \"dualbragg fit: this build has no refinement (it needs GSL, libyaml and jansson when it is configured)\\n\",
+  \"dualbragg fit: this build has no refinement (it needs NLopt, GSL, libyaml and jansson when it is configured)\\n\",
   NULL, db_command_absent };
 const db_command db_view_command = { \"view\",
   \"dualbragg view: this build has no pictures of measured images (they need what dualbragg fit needs)\\n\",

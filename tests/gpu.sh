@@ -1,7 +1,7 @@
 #!/bin/sh
 # Everything that a GPU is needed for: builds with CUDA, runs the tests of the label gpu and those of the backend on the
 # processor, and benchmarks. From a bare checkout with nvcc, a C compiler and CMake >= 3.25; libraries that are missing
-# (cmocka, jansson, Random123, libpng, GSL, libyaml) leave out what needs them, and it is said what. Where tests of
+# (cmocka, jansson, Random123, libpng, GSL, NLopt, libyaml) leave out what needs them, and it is said what. Where tests of
 # the GPU or the benchmark are left out, this script fails. On 16 cores and one GPU it takes less than 8 minutes. A machine
 # without these libraries takes what another one has built: tests/gpu_bundle.sh.
 #
@@ -58,7 +58,7 @@ failures=
 # the programs, golden images, check, a fit and the sanitizer
 expected=$(($(sed -n 's/^tests="\(.*\)"$/\1/p' tests/gpu_bundle.sh | wc -w) + 4))
 [ "$(ctest --test-dir "$build" -N -L '^gpu$' | sed -n 's/^Total Tests: //p')" -ge $expected ] ||
-    failures="$failures; tests of the GPU are missing (they need cmocka, GSL and libyaml)"
+    failures="$failures; tests of the GPU are missing (they need cmocka, GSL, NLopt and libyaml)"
 say "Tests of the backend, on the processor and on the GPU"
 run ctest --test-dir "$build" -L '^(cuda|gpu)$' --no-tests=error --output-on-failure -j 4 || failures="$failures; tests"
 grep -E 'tests passed|\(Skipped\)|\(Failed\)|Total Test time' "$log" || true
@@ -83,7 +83,7 @@ if [ -x "$fit_bench" ]; then
     "$fit_bench" devices cuda 3 64 > "$results/gpu-fit.md" 2>> "$log" || failures="$failures; benchmark of refinements"
     cat "$results/gpu-fit.md"
 else
-    failures="$failures; the benchmark of refinements is missing (it needs GSL and libyaml)"
+    failures="$failures; the benchmark of refinements is missing (it needs GSL, NLopt and libyaml)"
 fi
 say "Results in $results"
 [ -z "$failures" ] || fail "${failures#; }"

@@ -3,6 +3,7 @@
 #include "fit/cli/progress.h"
 
 #include "fit/config/config_refine.h"
+#include "fit/config/algorithms.h"
 #include "cli/signals.h"
 #include "fit/config/quantity.h"
 
@@ -68,7 +69,7 @@ static void say_stage(db_fit_progress_state *state, int stage) {
     const db_fit_stage *const s = &state->settings->stages[stage];
     char name[DB_FIT_NAME_SIZE];
     db_fit_detail(state->log, "\n");
-    db_fit_say(state->log, "Stage %d, %s: %s", stage + 1, s->name, db_stage_algorithms[s->kind]);
+    db_fit_say(state->log, "Stage %d, %s: %s", stage + 1, s->name, db_stage_algorithm(s));
     if (s->dmin > 0) db_fit_say(state->log, ", to %g A", s->dmin);
     if (s->innermost > 0)
         db_fit_say(state->log, ", the inner %.0f %% of the spots", 100 * s->innermost);
@@ -86,10 +87,14 @@ static void say_stage(db_fit_progress_state *state, int stage) {
 }
 
 /* Finished fraction of all stages. A stage ends when it has converged, so its fraction is estimated from the usual
- * number of evaluations. */
+ * number of evaluations; a global search uses all its evaluations. */
 static double part_done(const db_fit_progress_state *state) {
-    return (state->stage + 1 - exp(-state->last.evaluation / USUAL)) /
-           (double)state->settings->stage_count;
+    const db_fit_stage *const stage = &state->settings->stages[state->last.stage];
+    const int searches =
+        stage->kind == DB_STAGE_NLOPT && *stage->nlopt == 'G' && stage->max_evaluations > 0;
+    const double within = searches ? (double)state->last.evaluation / (double)stage->max_evaluations
+                                   : 1 - exp(-state->last.evaluation / USUAL);
+    return (state->stage + within) / (double)state->settings->stage_count;
 }
 
 static void draw_stage(db_fit_progress_state *state) {

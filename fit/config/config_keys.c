@@ -48,17 +48,12 @@ static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const precisions[] = { "double", "mixed", NULL };
 
 _Static_assert(sizeof(db_precision) == sizeof(int) && sizeof(db_fit_target) == sizeof(int) &&
-                   sizeof(db_fit_background) == sizeof(int) &&
-                   sizeof(db_fit_pixels) == sizeof(int) && sizeof(db_stage_kind) == sizeof(int),
+                   sizeof(db_fit_background) == sizeof(int) && sizeof(db_fit_pixels) == sizeof(int),
                "choices are stored as int");
 
 static const char *const targets[] = {
     "weighted", "gaussian", "poisson", "huber", "student", NULL
 };
-const char *const db_stage_algorithms[] = { [DB_STAGE_PIXELS] = "LM",
-                                            [DB_STAGE_MOMENTS] = "moments",
-                                            [DB_STAGE_INTENSITIES] = "intensities",
-                                            NULL };
 static const char *const pixel_choices[] = { "all", "shoeboxes", NULL };
 static const char *const backgrounds[] = { "plane", "constant", "fixed", "smooth", "none", NULL };
 
@@ -298,9 +293,11 @@ static const db_config_key stage_keys[] = {
         "fraction of the image's spots that this stage uses, nearest to the beam; 0: all"),
     NUMBERS("blur", 1, IN_STAGE(blur), (1, 1000), "", NULL, NULL,
         "divides the crystal size: wider spots reach measured spots that are farther away"),
-    CHOICE("algorithm", IN_STAGE(kind), db_stage_algorithms, NULL, 0, NULL,
-        "LM: Levenberg-Marquardt on pixels; moments: Levenberg-Marquardt on places and widths of spots in closed form; "
-        "intensities: last stage of intensity: joint, added by itself"),
+    OTHER("algorithm", DB_KEY_ALGORITHM, offsetof(db_stage_entry, stage), NULL, NULL,
+        "LM: Levenberg-Marquardt on pixels; moments: Levenberg-Marquardt on places and widths of spots in closed "
+        "form; intensities: last stage of intensity: joint, added by itself; or an algorithm of NLopt: LD_LBFGS, "
+        "LD_SLSQP, LD_CCSAQ, LD_MMA, LD_VAR2, LD_TNEWTON_PRECOND ..., or for a search between bounds GN_CRS2_LM, "
+        "G_MLSL_LDS ..."),
     CHOICE("target", IN_STAGE(target), targets, "of data", -1, "weighted", "function to minimize in this stage"),
     NUMBERS("tolerance", 1, IN_STAGE(tolerance), (1e-15, 1), "", NULL, NULL,
         "the stage ends if a further step promises a smaller relative decrease of the target"),
@@ -434,6 +431,7 @@ int db_config_key_is_open(const db_config_key *key, const void *base) {
     case DB_KEY_NAME: return *(const char *)field == '\0';
     case DB_FIELD_SEED:
     case DB_KEY_LATTICES:
+    case DB_KEY_ALGORITHM:
     case DB_KEY_PARAMETER_SET: return 0;
     }
     return 0;

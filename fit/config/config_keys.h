@@ -25,9 +25,6 @@ typedef struct db_stage_entry {
  * water and amorphous matter. */
 int db_config_takes_parameter(db_parameter parameter);
 
-/* Words for the kinds of stages; NULL behind them. */
-extern const char *const db_stage_algorithms[];
-
 /* Key of a section; NULL if there is none of that name. */
 const db_config_key *db_config_key_find(const db_config_section *section, const char *name);
 

@@ -1,6 +1,7 @@
 /* Prints each section with its keys; keys without a value become comments. */
 #include "fit/config/config_print.h"
 
+#include "fit/config/algorithms.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/quantity.h"
 
@@ -78,6 +79,7 @@ static void print_one(const db_config_key *key, const void *field, int index,
     case DB_FIELD_INTEGER: fprintf(stream, "%d", db_config_integer(field, index)); break;
     case DB_FIELD_SEED: fprintf(stream, "%ld", ((const long *)field)[index]); break;
     case DB_FIELD_CHOICE: fputs(key->is->choices[db_config_integer(field, index)], stream); break;
+    case DB_KEY_ALGORITHM: fputs(db_stage_algorithm(field), stream); break;
     case DB_KEY_LATTICES: print_lattices(db_config_integer(field, index), stream); break;
     case DB_KEY_PARAMETER:
         fputs(db_fit_quantity_name(groups, *(const db_fit_quantity *)field, name), stream);

@@ -6,6 +6,7 @@
 #include "base/nearest_name.h"
 #include "base/path.h"
 #include "base/text_reader.h"
+#include "fit/config/algorithms.h"
 #include "fit/config/curve_files.h"
 #include "fit/config/quantity.h"
 
@@ -307,6 +308,21 @@ static db_status take_name(const db_config_reader *reader, const char *section,
     return DB_OK;
 }
 
+static db_status take_algorithm(const db_config_reader *reader, const char *section,
+                                const db_config_key *key, const db_yaml_node *node, void *base) {
+    const char *known[DB_ALGORITHMS_MOST];
+    char text[64];
+    if (node->kind == DB_YAML_SCALAR &&
+        db_stage_take_algorithm(db_config_field(key, base), node->text))
+        return DB_OK;
+    const size_t count = db_algorithm_names(known);
+    return db_config_fail(reader, node, section, key->is->name, "unknown algorithm %s%s",
+                          found(node, text),
+                          db_hint_at_names(node->kind == DB_YAML_SCALAR ? node->text : "", known,
+                                           count, "docs/reference/configuration.md lists them")
+                              .text);
+}
+
 /* no, yes, or {lattices: N}. */
 static db_status take_lattices(const db_config_reader *reader, const char *section,
                                const db_config_key *key, const db_yaml_node *node, void *base) {
@@ -498,6 +514,7 @@ db_status db_config_take(const db_config_reader *reader, const char *section,
     case DB_KEY_FILE: return take_file(reader, section, key, node, base);
     case DB_KEY_NAME: return take_name(reader, section, key, node, base);
     case DB_KEY_SITES: return take_sites(reader, section, key, node, base);
+    case DB_KEY_ALGORITHM: return take_algorithm(reader, section, key, node, base);
     case DB_KEY_LATTICES: return take_lattices(reader, section, key, node, base);
     case DB_KEY_PARAMETER:
     case DB_KEY_PARAMETER_SET: return take_quantities(reader, section, key, node, base);

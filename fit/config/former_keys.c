@@ -80,32 +80,7 @@ static db_status refuse_refined_amplitudes(db_context *context, const char *path
         known && known->kind == DB_YAML_SCALAR ? known->text : "FILE", width);
 }
 
-/* Replaces methods of NLopt, which found the same minima as LM with more evaluations. */
-static db_status replace_method(db_context *context, const char *path, db_yaml_node *algorithm) {
-    static const char *const kinds[] = { "LD_", "LN_", "GD_", "GN_", "G_" };
-    int is_former = 0;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        is_former |= strncmp(algorithm->text, kinds[i], strlen(kinds[i])) == 0;
-    if (!is_former) return DB_OK;
-    char where[DB_FIT_PATH_SIZE + 16];
-    snprintf(where, sizeof where, "%s:%d", path, algorithm->line);
-    db_notice(context,
-              "%s: algorithm: methods of NLopt have been removed: LM takes the place of %s",
-              algorithm->argument ? algorithm->argument : where, algorithm->text);
-    char *const name = strdup("LM");
-    if (!name) return db_fail_memory(context, "a configuration");
-    free(algorithm->text);
-    algorithm->text = name;
-    return DB_OK;
-}
-
 db_status db_former_keys_rename(db_context *context, const char *path, db_yaml_node *root) {
-    const db_yaml_node *const stages = db_yaml_find(root, "stages");
-    for (size_t s = 0; stages && stages->kind == DB_YAML_LIST && s < stages->count; s++) {
-        db_yaml_node *const algorithm = db_yaml_find(stages->items[s], "algorithm");
-        if (algorithm && algorithm->kind == DB_YAML_SCALAR)
-            DB_TRY(replace_method(context, path, algorithm));
-    }
     for (size_t r = 0; r < RENAMED; r++) {
         db_yaml_node *const map =
             *renamed[r].section ? db_yaml_find(root, renamed[r].section) : root;

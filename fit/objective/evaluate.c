@@ -30,7 +30,7 @@ static db_status solve_first(db_objective *objective) {
 }
 
 /* Adds a block's sums to the sums of all. A shared J is the unknown after the variables. */
-static void add_block(db_objective *objective, size_t b) {
+static void add_block(db_objective *objective, size_t b, db_objective_depth depth) {
     const size_t count = objective->variables.count, rows = count + 1;
     const int given = objective->rule == DB_INTENSITY_GIVEN; /* pulls belong to the reflections */
     size_t list[DB_BLOCK_MOST + 1];
@@ -43,7 +43,7 @@ static void add_block(db_objective *objective, size_t b) {
     list[n] = count;
     for (size_t k = 0; k <= n; k++) {
         total[list[k]] += trust * gradient[k];
-        for (size_t l = 0; l <= k; l++) {
+        for (size_t l = 0; l <= k && depth == DB_OBJECTIVE_NORMAL; l++) {
             totals[list[k] * rows + list[l]] += trust * normal[k * all + l];
             if (!given)
                 objective->work->pulls[list[k] * rows + list[l]] +=
@@ -69,7 +69,7 @@ static void scatter_blocks(db_objective *objective) {
 }
 
 /* Adds the blocks' sums in their order. */
-static void add_up(db_objective *objective) {
+static void add_up(db_objective *objective, db_objective_depth depth) {
     const size_t n = objective->variables.count, rows = n + 1;
     double *const total = objective->work->total;
     double *const totals = total + rows;
@@ -78,13 +78,13 @@ static void add_up(db_objective *objective) {
     memset(objective->work->pulls, 0, rows * rows * sizeof *objective->work->pulls);
     for (size_t b = 0; b < objective->blocks.count; b++) {
         objective->loss += db_objective_trust(objective, b) * objective->solution[b].loss;
-        add_block(objective, b);
+        add_block(objective, b, depth);
     }
-    scatter_blocks(objective);
-    if (objective->rule == DB_INTENSITY_SHARED)
+    if (depth == DB_OBJECTIVE_NORMAL) scatter_blocks(objective);
+    if (depth == DB_OBJECTIVE_NORMAL && objective->rule == DB_INTENSITY_SHARED)
         objective->loss -= db_eliminate(rows, n, total, totals, rows);
     for (size_t k = 0; k < n; k++) objective->gradient[k] = total[k];
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n && depth == DB_OBJECTIVE_NORMAL; k++)
         for (size_t l = 0; l <= k; l++)
             objective->normal[k * n + l] = objective->normal[l * n + k] = totals[k * rows + l];
 }
@@ -135,7 +135,9 @@ static db_boxes_image image_for(db_objective_depth depth) {
 }
 
 static db_boxes_sums sums_for(db_objective_depth depth) {
-    return depth == DB_OBJECTIVE_LOSS ? DB_BOXES_NO_SUMS : DB_BOXES_NORMAL;
+    return depth == DB_OBJECTIVE_LOSS       ? DB_BOXES_NO_SUMS
+           : depth == DB_OBJECTIVE_GRADIENT ? DB_BOXES_GRADIENT
+                                            : DB_BOXES_NORMAL;
 }
 
 /* Depth without derivatives if nothing is refined. */
@@ -188,7 +190,7 @@ db_status db_objective_evaluate(db_objective *objective, const double *values,
     DB_TRY(move_to(objective, values));
     DB_TRY(run(objective, depth));
     if (depth != DB_OBJECTIVE_LOSS && objective->blocks.count)
-        add_up(objective);
+        add_up(objective, depth);
     else
         add_losses(objective);
     return objective->sums_only ? DB_OK : db_objective_bring(objective);

@@ -113,7 +113,11 @@ int db_background_is_fixed(const db_fit_settings *settings, int holds_light);
 void db_objective_data_changed(db_objective *objective);
 
 /* Depth of an evaluation. NORMAL includes the gradient. */
-typedef enum db_objective_depth { DB_OBJECTIVE_LOSS, DB_OBJECTIVE_NORMAL } db_objective_depth;
+typedef enum db_objective_depth {
+    DB_OBJECTIVE_LOSS,
+    DB_OBJECTIVE_GRADIENT,
+    DB_OBJECTIVE_NORMAL
+} db_objective_depth;
 
 /* The rest is only for files of the objective. */
 

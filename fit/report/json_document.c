@@ -3,6 +3,7 @@
 #include "fit/report/json_document.h"
 
 #include "base/context_internal.h"
+#include "fit/config/algorithms.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/fit_quantities.h>
@@ -38,6 +39,7 @@ static json_t *key_element(db_document *d, const db_config_key *key, const void 
     case DB_KEY_FILE:
     case DB_KEY_SITES:
     case DB_KEY_NAME: return db_document_text(field);
+    case DB_KEY_ALGORITHM: return json_string(db_stage_algorithm(field));
     case DB_KEY_LATTICES: return lattices(db_config_integer(field, index));
     case DB_KEY_PARAMETER: return db_document_quantity(d, *(const db_fit_quantity *)field);
     case DB_KEY_PARAMETER_SET: break;

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/given.h"
+#include "fit/config/algorithms.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/orientation.h"
 #include "fit/pixels/measured_image.h"
@@ -285,7 +286,8 @@ static db_status check_stage(db_context *context, const db_fit_settings *setting
     DB_TRY(db_need_choice(context, name, stage->target + 1, DB_FIT_STUDENT + 1));
     DB_TRY(db_config_check_part(context, name, &db_stage_section, offsetof(db_stage_entry, stage),
                                 sizeof *stage, stage));
-    DB_TRY(db_need_choice(context, name, (int)stage->kind, DB_STAGE_INTENSITIES + 1));
+    DB_TRY(db_need_choice(context, name, (int)stage->kind, DB_STAGE_NLOPT + 1));
+    DB_TRY(db_stage_check_method(context, stage));
     const int moments = stage->kind == DB_STAGE_MOMENTS;
     if (moments && settings->intensity != DB_FIT_FREE)
         return db_fail(context, DB_ERROR_USAGE,

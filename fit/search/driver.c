@@ -2,10 +2,11 @@
 #include "fit/search/driver.h"
 
 #include "base/context_internal.h"
-#include "fit/config/config_keys.h"
+#include "fit/config/algorithms.h"
 #include "fit/config/modes.h"
 #include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
+#include "fit/search/nlopt_search.h"
 
 #include <dualbragg/expert/fit_quantities.h>
 
@@ -18,7 +19,7 @@ static int evaluate_lm(void *user, const double *x, double *loss, double *gradie
                        double *normal) {
     db_search *const s = user;
     const size_t n = s->unknowns.count;
-    const int goes_on = db_search_evaluate(s, x, loss);
+    const int goes_on = db_search_evaluate(s, x, DB_OBJECTIVE_NORMAL, loss);
     if (isfinite(*loss)) {
         memcpy(gradient, s->gradient, n * sizeof *gradient);
         memcpy(normal, s->normal, n * n * sizeof *normal);
@@ -75,6 +76,7 @@ static void run_lm(db_search *s) {
 
 db_status db_search_prepare(db_search *s) {
     const size_t n = s->unknowns.count, most = 3 * (size_t)s->stage->max_evaluations + 16;
+    DB_TRY(db_stage_check_method(s->context, s->stage));
     if (s->course) DB_TRY(db_fit_course_reserve(s->context, s->course, most));
     s->gradient = calloc(n * (n + 2) + 1, sizeof *s->gradient);
     if (!s->gradient) return db_fail_memory(s->context, "the search of a stage");
@@ -119,12 +121,15 @@ static int held_by_user(const db_unknowns *u, const int *at_bound, char text[DB_
     return 0;
 }
 
-/* Ten times the tolerance counts as converged where no step lowers the target any more. */
+/* Our criterion is the promise of a further step. NLopt stops after a small change, so ten times the tolerance
+ * counts as converged. */
 static void explain_end(const db_search *s, const int *at_bound, db_stage_result *r) {
     const db_unknowns *const u = &s->unknowns;
     const db_fit_stage *const stage = s->stage;
     const int converged = r->promise <= 10 * stage->tolerance || r->step <= stage->step;
     char held[DB_BOUND_SIZE];
+    const char *const stopped_by =
+        s->stopped_by ? s->stopped_by : "no step, however short, lowers the target";
     if (s->end == DB_LM_STOPPED) {
         r->end = DB_STAGE_DIVERGED;
         snprintf(r->reason, sizeof r->reason,
@@ -155,10 +160,9 @@ static void explain_end(const db_search *s, const int *at_bound, db_stage_result
     } else {
         r->end = DB_STAGE_ROUNDOFF;
         snprintf(r->reason, sizeof r->reason,
-                 "stage %s: no further progress after %d evaluations (%s: no step, however short, "
-                 "lowers the target), although a step of %.2g standard errors promises a relative "
-                 "decrease of the target of %.1e",
-                 stage->name, s->evaluations, db_stage_algorithms[stage->kind], r->step,
+                 "stage %s: no further progress after %d evaluations (%s: %s), although a step of "
+                 "%.2g standard errors promises a relative decrease of the target of %.1e",
+                 stage->name, s->evaluations, db_stage_algorithm(stage), stopped_by, r->step,
                  r->promise);
     }
 }
@@ -175,7 +179,7 @@ static db_status judge_stage(db_search *s, int *at_bound, db_stage_result *resul
                  s->stage->name, s->evaluations, s->evaluations == 1 ? "" : "s");
         return DB_OK;
     }
-    if (!s->at_best) DB_TRY(db_search_look(s, s->value, &loss));
+    if (!s->at_best) DB_TRY(db_search_look(s, s->value, DB_OBJECTIVE_NORMAL, &loss));
     for (size_t i = 0; i < u->count; i++)
         at_bound[i] = db_stage_bound_of(u, i, s->value[i], s->gradient[i]);
     const double promise =
@@ -189,7 +193,10 @@ static db_status judge_stage(db_search *s, int *at_bound, db_stage_result *resul
 db_status db_search_run(db_search *s, double *value, int *at_bound, db_stage_result *result) {
     s->value = value;
     s->best = INFINITY;
-    run_lm(s);
+    if (s->stage->kind == DB_STAGE_NLOPT)
+        s->status = db_nlopt_search(s);
+    else
+        run_lm(s);
     DB_TRY(s->status);
     return judge_stage(s, at_bound, result);
 }

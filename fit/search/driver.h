@@ -1,4 +1,4 @@
-/* The search of a stage from start to end, and how it ended. */
+/* The search of a stage from start to end: the method that the stage names, and how it ended. */
 #ifndef DB_FIT_SEARCH_DRIVER_H
 #define DB_FIT_SEARCH_DRIVER_H
 

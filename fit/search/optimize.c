@@ -28,12 +28,15 @@ static db_status evaluate_image(void *user, const double *x, db_evaluation *at) 
     const minimization *const m = user;
     db_objective *const o = m->objective;
     const size_t n = o->variables.count;
-    const db_status status = db_objective_evaluate(o, x, DB_OBJECTIVE_NORMAL);
+    const db_objective_depth depth = at->normal     ? DB_OBJECTIVE_NORMAL
+                                     : at->gradient ? DB_OBJECTIVE_GRADIENT
+                                                    : DB_OBJECTIVE_LOSS;
+    const db_status status = db_objective_evaluate(o, x, depth);
     if (status == DB_ERROR_INPUT) return DB_OK; /* the step is the cause: rejected */
     DB_TRY(status);
     at->loss = o->loss;
-    memcpy(at->gradient, o->gradient, n * sizeof *at->gradient);
-    memcpy(at->normal, o->normal, n * n * sizeof *at->normal);
+    if (at->gradient) memcpy(at->gradient, o->gradient, n * sizeof *at->gradient);
+    if (at->normal) memcpy(at->normal, o->normal, n * n * sizeof *at->normal);
     return DB_OK;
 }
 

@@ -47,8 +47,8 @@ static db_status replay(db_search *s, const db_search_log *log, const double *x,
                            log->path, s->evaluations, s->stage->name);
     e->degrees = row[n];
     e->loss = row[n + 1];
-    memcpy(e->gradient, row + n + 2, n * sizeof *row);
-    memcpy(e->normal, row + 2 * n + 2, n * n * sizeof *row);
+    if (e->gradient) memcpy(e->gradient, row + n + 2, n * sizeof *row);
+    if (e->normal) memcpy(e->normal, row + 2 * n + 2, n * n * sizeof *row);
     return DB_OK;
 }
 
@@ -66,11 +66,13 @@ static db_status note(db_search *s, db_search_log *log, const double *x, const d
     return DB_OK;
 }
 
-static db_status evaluate_at(db_search *s, const double *x, db_search_log *log, double *loss) {
+static db_status evaluate_at(db_search *s, const double *x, db_objective_depth depth,
+                             db_search_log *log, double *loss) {
     const int repeats = log && s->replayed < s->known;
-    db_evaluation e = {
-        .loss = INFINITY, .degrees = s->degrees, .gradient = s->gradient, .normal = s->normal
-    };
+    db_evaluation e = { .loss = INFINITY,
+                        .degrees = s->degrees,
+                        .gradient = depth == DB_OBJECTIVE_LOSS ? NULL : s->gradient,
+                        .normal = depth == DB_OBJECTIVE_NORMAL ? s->normal : NULL };
     DB_TRY(repeats ? replay(s, log, x, &e) : s->problem.evaluate(s->problem.user, x, &e));
     s->degrees = e.degrees;
     s->begins_anew = e.is_of_another;
@@ -80,13 +82,14 @@ static db_status evaluate_at(db_search *s, const double *x, db_search_log *log, 
     return DB_OK;
 }
 
-db_status db_search_look(db_search *s, const double *x, double *loss) {
-    return evaluate_at(s, x, NULL, loss);
+db_status db_search_look(db_search *s, const double *x, db_objective_depth depth, double *loss) {
+    return evaluate_at(s, x, depth, NULL, loss);
 }
 
 /* Records an evaluation; not if its loss is not finite. */
-static int record_evaluation(db_search *s, const double *x, double loss) {
-    const double norm = gradient_norm_of(&s->unknowns, s->gradient, s->degrees);
+static int record_evaluation(db_search *s, const double *x, db_objective_depth depth, double loss) {
+    const double norm =
+        depth == DB_OBJECTIVE_LOSS ? 0 : gradient_norm_of(&s->unknowns, s->gradient, s->degrees);
     const db_fit_history now = { .stage = s->number,
                                  .evaluation = s->evaluations,
                                  .target = loss / s->degrees,
@@ -96,15 +99,15 @@ static int record_evaluation(db_search *s, const double *x, double loss) {
     return 1;
 }
 
-int db_search_evaluate(db_search *s, const double *x, double *loss) {
+int db_search_evaluate(db_search *s, const double *x, db_objective_depth depth, double *loss) {
     const int repeats = s->replayed < s->known;
     s->evaluations++;
     s->at_best = 0;
-    s->status = evaluate_at(s, x, s->log, loss);
+    s->status = evaluate_at(s, x, depth, s->log, loss);
     if (s->status != DB_OK || s->begins_anew) return 0;
-    if (record_evaluation(s, x, *loss) && *loss < s->best) {
+    if (record_evaluation(s, x, depth, *loss) && *loss < s->best) {
         s->best = *loss;
-        s->at_best = 1;
+        s->at_best = depth == DB_OBJECTIVE_NORMAL;
         s->started = 1;
         memcpy(s->value, x, s->unknowns.count * sizeof *x);
         if (s->problem.keep && !repeats) s->status = s->problem.keep(s->problem.user);

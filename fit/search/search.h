@@ -30,8 +30,8 @@ void db_search_log_clear(db_search_log *log);
 typedef struct db_evaluation {
     double loss;       /* without priors; INFINITY until it is set */
     double degrees;    /* of freedom; unchanged until it is set */
-    double *gradient;  /* [unknowns] */
-    double *normal;    /* [unknowns][unknowns] */
+    double *gradient;  /* [unknowns]; NULL: not wanted */
+    double *normal;    /* [unknowns][unknowns]; NULL: not wanted */
     int is_of_another; /* 1: new data; the search begins again at its best point */
 } db_evaluation;
 
@@ -64,13 +64,16 @@ typedef struct db_search {
     double *gradient, *normal; /* of the last evaluation; owned */
     size_t replayed, known;    /* repeated evaluations of the log, and all of them */
     db_lm_end end;
+    const char *stopped_by; /* words of the method for its end; NULL: Levenberg-Marquardt's */
     db_status status;
 } db_search;
 
 /* Evaluates without counting it, priors included. */
-db_status db_search_look(db_search *search, const double *x, double *loss);
+db_status db_search_look(db_search *search, const double *x, db_objective_depth depth,
+                         double *loss);
 
-/* Evaluates for the steps, at bounded values: the loss is INFINITY if there is none; 0: the steps must stop. */
-int db_search_evaluate(db_search *search, const double *x, double *loss);
+/* Evaluates for a method, at bounded values: the loss is INFINITY if there is none; 0: the method must stop.
+ * Gradient and normal matrix as deep as asked. */
+int db_search_evaluate(db_search *search, const double *x, db_objective_depth depth, double *loss);
 
 #endif

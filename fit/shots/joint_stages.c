@@ -2,7 +2,7 @@
 #include "fit/shots/joint_stages.h"
 
 #include "base/context_internal.h"
-#include "fit/config/config_keys.h"
+#include "fit/config/algorithms.h"
 #include "fit/config/modes.h"
 #include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
@@ -268,13 +268,13 @@ db_status db_stages_check(const db_shots *all) {
         const int last = s + 1 == settings->stage_count,
                   moments =
                       stage->kind == DB_STAGE_MOMENTS && !last && settings->panel_groups.count == 0;
-        if (stage->kind == DB_STAGE_MOMENTS && !moments)
+        if (stage->kind == DB_STAGE_NLOPT || (stage->kind == DB_STAGE_MOMENTS && !moments))
             return db_fail(
                 all->context, DB_ERROR_USAGE,
                 "stage %s: refines parameters that shots share, for which there is "
                 "the algorithm LM, and moments before the last stage, but not of groups of "
                 "panels; found %s",
-                stage->name, db_stage_algorithms[stage->kind]);
+                stage->name, db_stage_algorithm(stage));
         if (stage->earned)
             return db_fail(all->context, DB_ERROR_USAGE,
                            "stage %s: refines parameters that shots share: expected earned: no",

@@ -32,6 +32,7 @@ class Dualbragg(CMakePackage):
     with when("+fit"):
         depends_on("gsl")
         depends_on("libyaml")
+        depends_on("nlopt")
     with when("+hdf5"):
         depends_on("hdf5@1.10.7:1.14~mpi")
         depends_on("lz4")

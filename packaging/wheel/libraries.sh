@@ -24,7 +24,7 @@ fetch() {
 }
 [ -e fetched ] || {
     fetch update
-    fetch source zlib libpng1.6 jansson libyaml msgpack-c lz4 libzstd tiff gsl hdf5
+    fetch source zlib libpng1.6 jansson libyaml msgpack-c lz4 libzstd tiff nlopt gsl hdf5
     major=$(gcc -dumpversion | cut -d. -f1)
     apt-get -q -o APT::Sandbox::User=root download "gcc-$major-source"
     dpkg-deb -x "gcc-$major-source"_*.deb gcc
@@ -100,6 +100,8 @@ by_cmake lz4 lz4-*/build/cmake -DBUILD_STATIC_LIBS=ON -DLZ4_BUILD_CLI=OFF -DLZ4_
 by_cmake libzstd libzstd-*/build/cmake -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_SHARED=OFF -DZSTD_LEGACY_SUPPORT=OFF
 by_cmake tiff tiff-*/ -Djbig=OFF -Djpeg=OFF -Dlibdeflate=OFF -Dlzma=OFF -Dwebp=OFF -Dlerc=OFF -Dzstd=OFF -Dcxx=OFF \
     -Dtiff-tools=OFF -Dtiff-tests=OFF -Dtiff-contrib=OFF -Dtiff-docs=OFF -Dtiff-opengl=OFF
+by_cmake nlopt nlopt-*/ -DNLOPT_CXX=OFF -DNLOPT_PYTHON=OFF -DNLOPT_OCTAVE=OFF -DNLOPT_MATLAB=OFF -DNLOPT_GUILE=OFF \
+    -DNLOPT_SWIG=OFF -DNLOPT_TESTS=OFF
 by_cmake hdf5 hdf5-*/ -DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_UTILS=OFF -DHDF5_BUILD_EXAMPLES=OFF -DHDF5_BUILD_HL_LIB=OFF \
     -DHDF5_BUILD_CPP_LIB=OFF -DHDF5_BUILD_FORTRAN=OFF -DHDF5_ENABLE_Z_LIB_SUPPORT=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF
 describe hdf5 "$(sed -n 's/^Version: //p' "$prefix/lib/pkgconfig/hdf5.pc")" -lhdf5

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def need_refinement():
     """Raise UnsupportedError if this build has no refinement."""
     if not lib.DB_PYTHON_FIT:
-        raise errors.UnsupportedError("this build of the package has no refinement: it needs GSL, "
-                                      "libyaml and jansson (Debian: libgsl-dev libyaml-dev "
-                                      "libjansson-dev)")
+        raise errors.UnsupportedError("this build of the package has no refinement: it needs NLopt, "
+                                      "GSL, libyaml and jansson (Debian: libnlopt-dev libgsl-dev "
+                                      "libyaml-dev libjansson-dev)")
 
 
 class Section:

@@ -428,9 +428,10 @@ class Stage(Section):
     """fraction of the image's spots that this stage uses, nearest to the beam; 0: all"""
     blur: Optional[float] = None
     """divides the crystal size: wider spots reach measured spots that are farther away"""
-    algorithm: Optional[Literal["LM", "moments", "intensities"]] = None
+    algorithm: Optional[str] = None
     """LM: Levenberg-Marquardt on pixels; moments: Levenberg-Marquardt on places and widths of spots in closed form;
-    intensities: last stage of intensity: joint, added by itself"""
+    intensities: last stage of intensity: joint, added by itself; or an algorithm of NLopt: LD_LBFGS, LD_SLSQP, LD_CCSAQ,
+    LD_MMA, LD_VAR2, LD_TNEWTON_PRECOND ..., or for a search between bounds GN_CRS2_LM, G_MLSL_LDS ..."""
     target: Optional[Literal["weighted", "gaussian", "poisson", "huber", "student"]] = None
     """function to minimize in this stage; default: of data"""
     tolerance: Optional[float] = None

@@ -107,7 +107,7 @@ OWN = [("model", "Union[Model, Dict[str, Any]]", "the starting model"),
        ("intensities", "Union[Intensities, Dict[str, Any]]", "one intensity of each reflection for all shots (intensity: joint)"),
        ("curves", "Union[Curves, Dict[str, Any]]", "refined curves of f' and f'' of kinds of sites, which many shots share")]
 KINDS = {"DB_KEY_FILE": "Path", "DB_KEY_NAME": "str", "DB_KEY_SITES": "str",
-         "DB_KEY_LATTICES": "Union[bool, Dict[str, int]]", "DB_KEY_PARAMETER": "str", "DB_KEY_PARAMETER_SET": "Union[str, Sequence[str]]"}
+         "DB_KEY_LATTICES": "Union[bool, Dict[str, int]]", "DB_KEY_ALGORITHM": "str", "DB_KEY_PARAMETER": "str", "DB_KEY_PARAMETER_SET": "Union[str, Sequence[str]]"}
 
 
 def wrapped(line, then):

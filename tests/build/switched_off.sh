@@ -33,7 +33,7 @@ without() {
         exit 1
     fi
 }
-fit='DB_HAVE_(FIT|MPI)|gsl|yaml|libmpi'
+fit='DB_HAVE_(FIT|MPI)|nlopt|gsl|yaml|libmpi'
 # which the refinement and HDF5 rest on
 without "DB_HAVE_JANSSON|jansson|$fit|DB_HAVE_(ZLIB|HDF5)|hdf5" -DDB_WITH_JANSSON=OFF -DDB_WITH_ZLIB=OFF
 off=

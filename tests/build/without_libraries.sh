@@ -52,7 +52,7 @@ compile_without() {
 random="Random123/philox.h Random123/threefry.h"
 hdf5="hdf5.h lz4.h zstd.h zlib.h"
 compile_without all 'OPENMP|RANDOM123|PNG|ZLIB|JANSSON|MSGPACK|GEMMI|HDF5|TIFF|FIT|MPI|CUDA' \
-    "omp.h png.h jansson.h msgpack.h mpi.h yaml.h tiffio.h $hdf5 $random" 'DB_HAVE_|_OPENMP|pragma omp|base/threads\.h|"cli/command\.h"'
+    "omp.h png.h jansson.h msgpack.h mpi.h yaml.h nlopt.h tiffio.h $hdf5 $random" 'DB_HAVE_|_OPENMP|pragma omp|base/threads\.h|"cli/command\.h"'
 
 # The program: its own objects, unless they are new.
 for object in "$program"/src/cli/*.o "$program"/help_*.o; do

@@ -257,6 +257,8 @@ db_status synthetic_make(db_context *context, synthetic *s) {
     for (size_t i = 0; i < SYNTHETIC_STAGES; i++) {
         static const char *const names[] = { "coarse", "medium", "fine" };
         snprintf(config->settings.stages[i].name, DB_FIT_NAME_SIZE, "%s", names[i]);
+        config->settings.stages[i].kind = DB_STAGE_NLOPT;
+        snprintf(config->settings.stages[i].nlopt, DB_FIT_NAME_SIZE, "LD_LBFGS");
         config->settings.stages[i].blur = 1;
         config->settings.stages[i].tolerance = 1e-4;
         config->settings.stages[i].max_evaluations = 100;

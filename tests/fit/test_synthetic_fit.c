@@ -447,9 +447,10 @@ static void impossible_settings_are_refused(void **state) {
     expect_refusal(DB_ERROR_USAGE, "dispersion_range can only be refined from a positive start");
     settings.parameter_count--;
     db_fit_settings_default_stages(&settings);
-    settings.stages[1].kind = (db_stage_kind)((int)DB_STAGE_INTENSITIES + 1);
-    expect_refusal(DB_ERROR_USAGE, "algorithm 3");
-    settings.stages[1].kind = DB_STAGE_PIXELS;
+    settings.stages[1].kind = DB_STAGE_NLOPT;
+    strcpy(settings.stages[1].nlopt, "LN_COBYLA");
+    expect_refusal(DB_ERROR_USAGE, "LN_COBYLA");
+    strcpy(settings.stages[1].nlopt, "LD_LBFGS");
     for (size_t i = 0; i < settings.parameter_count; i++)
         db_fit_parameter_set_stage(&settings.parameters[i], 0, 0);
     expect_refusal(DB_ERROR_USAGE, "no parameter to refine");

@@ -46,7 +46,8 @@ typedef enum db_fit_background {
 typedef enum db_stage_kind {
     DB_STAGE_PIXELS, /**< pixels; Levenberg-Marquardt */
     DB_STAGE_MOMENTS, /**< places and widths of spots in closed form (free intensities); Levenberg-Marquardt */
-    DB_STAGE_INTENSITIES /**< pixels of many shots, with joint intensities */
+    DB_STAGE_INTENSITIES, /**< pixels of many shots, with joint intensities */
+    DB_STAGE_NLOPT        /**< pixels; a method of NLopt */
 } db_stage_kind;
 
 /** A stage refines some of the parameters (db_fit_parameter.stages) on part
@@ -57,7 +58,8 @@ typedef struct db_fit_stage {
     /** >= 1: cell counts N divided by this, to widen the spots and the radius of convergence */
     double blur;
     db_stage_kind kind;
-    int target; /**< a db_fit_target; -1: as in the settings */
+    char nlopt[DB_FIT_NAME_SIZE]; /**< DB_STAGE_NLOPT: NLopt's name of the method, as "LD_LBFGS" */
+    int target;                   /**< a db_fit_target; -1: as in the settings */
     /** the stage has converged if a further step promises
      * a smaller relative decrease of the target */
     double tolerance;

@@ -23,16 +23,14 @@ model: {cell: [40, 55, 70, 90, 90, 90], misset: [10.06, 20.05, 30.04], shape: ga
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, distance: {range: 2}}
 data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
 END
-# Samples of many domains take some seconds, and half of one, in which a bar is drawn, too.
-echo "1 2 3 1000000" > one.hkl
-search() { # DOMAINS
-    sed "s/oversample: 1/oversample: 2, mosaic_domains: $1/" base.yaml
+# A search that takes two seconds, whatever it finds, and one that takes half of one, in which a bar is drawn, too.
+search() { # EVALUATIONS
+    cat base.yaml
     echo "image: shot_1.img"
-    echo "intensity: {hkl: one.hkl, default_F: 1e6}"
-    echo "stages: [{name: long, refine: [misset_x, misset_y, misset_z], tolerance: 1e-15, step: 0}]"
+    echo "stages: [{name: long, algorithm: GN_CRS2_LM, refine: [misset_x, misset_y, misset_z], max_evaluations: $1, tolerance: 1e-15}]"
 }
-search 40 > long.yaml
-search 8 > short.yaml
+search 1600 > long.yaml
+search 500 > short.yaml
 drawn_within() { # COLUMNS: what was drawn on a terminal of that width
     sed 's/.\[K//g' out | grep '% stage' > drawn || fail "$1 columns: nothing is drawn"
     ! grep -E ".{$1}" drawn || fail "lines go beyond $1 columns"

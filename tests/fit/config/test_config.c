@@ -3,6 +3,7 @@
  * meant. */
 
 #include "support/context.h"
+#include "fit/config/algorithms.h"
 #include "fit/config/config_print.h"
 #include "fit/scratch_file.h"
 #include "support/notices.h"
@@ -41,7 +42,7 @@ static const char complete[] =
     "  cell_b: {follows: cell_a}\n"
     "  distance:\n"
     "stages:\n"
-    "  - {name: coarse, refine: [misset_x], dmin: 6, blur: 3, algorithm: moments}\n"
+    "  - {name: coarse, refine: [misset_x], dmin: 6, blur: 3, algorithm: LD_SLSQP}\n"
     "  - name: fine\n"
     "    refine: all\n"
     "    max_evaluations: 7\n"
@@ -102,7 +103,7 @@ static void values_arrive(void **state) {
     assert_true(db_fit_parameter_in_stage(&s->parameters[MISSET_X], 0));
     assert_false(db_fit_parameter_in_stage(&s->parameters[CELL_A], 0));
     assert_true(s->stages[0].dmin == 6 && s->stages[0].blur == 3);
-    assert_int_equal(s->stages[0].kind, DB_STAGE_MOMENTS);
+    assert_string_equal(db_stage_algorithm(&s->stages[0]), "LD_SLSQP");
     assert_true(db_fit_parameter_in_stage(&s->parameters[MISSET_X], 1));
     assert_true(db_fit_parameter_in_stage(&s->parameters[DISTANCE], 1));
     assert_true(db_fit_parameter_in_stage(&s->parameters[CELL_B], 1)); /* goes with cell_a */
@@ -233,16 +234,6 @@ static void former_keys_are_read(void **state) {
     assert_true(config.setup.Ncells[2] == 7);
     assert_non_null(
         strstr(notices, "model.cells=[5, 6, 7]: model.cells is called model.Ncells now"));
-    /* methods of NLopt */
-    notices[0] = '\0';
-    assert_int_equal(
-        read_with("refine: {misset_x: }\nstages: [{algorithm: GN_CRS2_LM}, {name: fine}]\n",
-                  (const char *const[]){ "stages.fine.algorithm=LD_MMA", NULL }),
-        DB_OK);
-    assert_non_null(strstr(notices, "fit.yaml:2: algorithm: methods of NLopt have been removed: LM "
-                                    "takes the place of GN_CRS2_LM"));
-    assert_non_null(strstr(notices, "stages.fine.algorithm=LD_MMA: algorithm: methods"));
-    for (int s = 0; s < 2; s++) assert_int_equal(config.settings.stages[s].kind, DB_STAGE_PIXELS);
     db_context_set_notices(context, NULL, NULL);
 }
 
@@ -305,8 +296,9 @@ static const struct {
     { MINIMAL "stages: [{refin: all}]\n", NULL, "fit.yaml:4: stages.1.refin: |'refine'" },
     { MINIMAL "model: {shape: gaus}\n", NULL,
       "model.shape: expected one of square, round, gauss, tophat, found 'gaus'|'gauss'" },
-    { MINIMAL "stages: [{algorithm: moment}]\n", NULL,
-      "fit.yaml:4: stages.1.algorithm: expected one of LM, moments, intensities, found|'moments'" },
+    { MINIMAL "stages: [{algorithm: LD_LBFG}]\n", NULL,
+      "fit.yaml:4: stages.1.algorithm: unknown|'LD_LBFGS'" },
+    { MINIMAL "stages: [{algorithm: LN_COBYLA}]\n", NULL, "unknown algorithm" },
     { MINIMAL, "data.dmn=3",
       "argument 'data.dmn=3': data.dmn: unknown key; the nearest known one is 'dmin'" },
     { MINIMAL, "dta.dmin=3",

@@ -343,7 +343,7 @@ static void refined_models_can_be_fed_back(void **state) {
     static const char refine[] =
         "}\nrefine:\n  misset_x: {range: 0.5, scale: 0.03}\n  cell_a: {min: 58, max: 59.5}\n"
         "  cell_b: {follows: cell_a}\n  distance:\n  %s: {range: 0.2}\n"
-        "stages: [{refine: [misset_x], blur: 2.5}, {name: fine, algorithm: %s}]\n"
+        "stages: [{refine: [misset_x], blur: 2.5}, {name: fine, algorithm: LD_MMA}]\n"
         "data: {dmin: 2.2, roi: [1, 2, 3, 4]}\n";
     (void)scratch_file("known.hkl", "1 2 3 40\n");
     for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
@@ -354,8 +354,7 @@ static void refined_models_can_be_fed_back(void **state) {
         snprintf(text + length, sizeof text - (size_t)length, refine,
                  free                              ? "mosaic_variance"
                  : strstr(models[m], "mosaic_abc") ? "mosaic_b"
-                                                   : "mosaic_spread",
-                 free ? "moments" : "LM");
+                                                   : "mosaic_spread");
         if (begin(text, &made_up.image) != DB_OK)
             fail_msg("%s: %s", models[m], db_context_message(context));
         db_fit_result result = made_up.result;
@@ -405,7 +404,7 @@ static void refined_models_can_be_fed_back(void **state) {
                     config.settings.parameters[1].upper == 59.5);
         assert_int_equal(config.settings.parameters[2].follows.number, DB_CELL_A);
         assert_int_equal(config.settings.stage_count, 2);
-        assert_int_equal(config.settings.stages[1].kind, free ? DB_STAGE_MOMENTS : DB_STAGE_PIXELS);
+        assert_string_equal(config.settings.stages[1].nlopt, "LD_MMA");
         assert_true(config.settings.stages[0].blur == 2.5 && config.settings.dmin == 2.2 &&
                     config.settings.roi[3] == 4);
         db_experiment_clear(&result.experiment);

@@ -256,7 +256,7 @@ static void scatter_is_that_of_the_blocks(void **state) {
         if (all.ridge) one.ridge = &all.ridge[b];
         assert_int_equal(db_objective_create(context, &model, &settings, &one, &options, &single),
                          DB_OK);
-        assert_int_equal(db_objective_evaluate(&single, values, DB_OBJECTIVE_NORMAL), DB_OK);
+        assert_int_equal(db_objective_evaluate(&single, values, DB_OBJECTIVE_GRADIENT), DB_OK);
         for (size_t k = 0; k < n; k++) {
             total[k] -= single.gradient[k];
             for (size_t l = 0; l < n; l++)

@@ -1,7 +1,8 @@
-/* Steps of few evaluations, other targets than the default one, priors, and orientations at which misset angles
+/* Other methods and targets than the default ones, priors, and orientations at which misset angles
  * are degenerate: all find the rendered crystal. */
 
 #include "support/unit_test.h"
+#include "fit/config/algorithms.h"
 #include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 
@@ -77,11 +78,57 @@ static void found_within(const char *what, double angle, double edge) {
         fail_msg("%s: the orientation is %.4f degree off, the edge %.1e", what, off, ratio);
 }
 
-static void few_evaluations_find_the_crystal(void **state) {
+static void go_by_names(const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        assert_true(db_stage_take_algorithm(&settings.stages[0], names[i]));
+        settings.stages[0].max_evaluations = 60;
+        /* NLopt ends by criteria of its own, which need not be ours. */
+        const db_status status = run();
+        const int lm = !strcmp(names[i], "LM");
+        if (status != DB_OK && (lm || status != DB_NOT_CONVERGED))
+            fail_msg("%s: %s", names[i], db_context_message(context));
+        found_within(names[i], 0.006, 3e-4);
+        if (lm && result->evaluations > 10)
+            fail_msg("LM needs %d evaluations", result->evaluations);
+    }
+}
+
+static void gradient_methods_go_by_their_names(void **state) {
     (void)state;
-    if (run() != DB_OK) fail_msg("%s", db_context_message(context));
-    found_within("LM", 0.006, 3e-4);
-    if (result->evaluations > 10) fail_msg("LM needs %d evaluations", result->evaluations);
+    static const char *const names[] = { "LM", "LD_LBFGS" };
+    go_by_names(names, 2);
+}
+
+static void other_gradient_methods_go_by_their_names_slow(void **state) {
+    (void)state;
+    static const char *const names[] = { "LD_SLSQP", "LD_MMA", "LD_CCSAQ", "LD_VAR2",
+                                         "LD_TNEWTON_PRECOND_RESTART" };
+    go_by_names(names, 5);
+}
+
+/* They end when their evaluations are used up; what they found is near. */
+static void global_methods_search_between_bounds_slow(void **state) {
+    (void)state;
+    static const char *const names[] = { "GN_CRS2_LM", "GN_DIRECT_L", "GN_ISRES", "G_MLSL_LDS",
+                                         "GD_STOGO" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_true(db_stage_take_algorithm(&settings.stages[0], names[i]));
+        settings.stages[0].max_evaluations = 50;
+        const db_status status = run();
+        if (status != DB_OK && status != DB_NOT_CONVERGED)
+            fail_msg("%s: %s", names[i], db_context_message(context));
+        assert_non_null(result);
+        if (result->evaluations > 50)
+            fail_msg("%s takes %d evaluations", names[i], result->evaluations);
+        assert_true(result->after.chi2 <= result->before.chi2 * 1.001);
+    }
+    /* open bounds of an edge are closed, those of a scale, which may be anything, are not */
+    settings.parameters[3].upper = INFINITY;
+    assert_int_not_equal(run(), DB_ERROR_USAGE);
+    refine_parameter(&settings, DB_SCALE, -1);
+    assert_int_equal(run(), DB_ERROR_USAGE);
+    if (!strstr(db_context_message(context), "scale needs a range"))
+        fail_msg("%s", db_context_message(context));
 }
 
 static void every_target_finds_the_crystal_slow(void **state) {
@@ -178,7 +225,10 @@ static void orientations_have_no_poles_slow(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(few_evaluations_find_the_crystal, spoil, forget),
+        cmocka_unit_test_setup_teardown(gradient_methods_go_by_their_names, spoil, forget),
+        cmocka_unit_test_setup_teardown(other_gradient_methods_go_by_their_names_slow, spoil,
+                                        forget),
+        cmocka_unit_test_setup_teardown(global_methods_search_between_bounds_slow, spoil, forget),
         cmocka_unit_test_setup_teardown(every_target_finds_the_crystal_slow, spoil, forget),
         cmocka_unit_test_setup_teardown(zingers_are_borne_slow, spoil, forget),
         cmocka_unit_test_setup_teardown(priors_count_as_measurements_slow, spoil, forget),

@@ -303,9 +303,10 @@ static void wrong_stages_are_refused(void **state) {
     (void)state;
     db_fit_settings own = settings;
     db_fit_shots_result *result = NULL;
-    own.stages[own.stage_count - 1].kind = DB_STAGE_MOMENTS;
+    own.stages[own.stage_count - 1].kind = DB_STAGE_NLOPT;
+    strcpy(own.stages[own.stage_count - 1].nlopt, "LD_LBFGS");
     assert_int_equal(db_fit_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
-    assert_non_null(strstr(db_context_message(context), "found moments"));
+    assert_non_null(strstr(db_context_message(context), "LD_LBFGS"));
     copy_stage(&own, 0, own.stage_count++);
     own.stages[own.stage_count - 2].kind = DB_STAGE_PIXELS;
     assert_int_equal(db_fit_run(context, &source, &own, NULL, &result), DB_ERROR_USAGE);
