@@ -6,6 +6,7 @@
 #include "support/notices.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
+#include "fit/config/physical_range.h"
 
 #include <dualbragg/expert/fit_files.h>
 #include <dualbragg/expert/fit_configurations.h>
@@ -290,7 +291,7 @@ static void ranges_end_where_physics_does_and_open_ones_too(void **state) {
     const db_fit_parameter *const p = config.settings.parameters;
     assert_true(p[0].lower == 0 && p[0].upper == 0.1 * 0.1 + 1);
     assert_true(p[1].lower == 1 && p[1].upper == 15);
-    assert_true(p[2].lower == 1 && p[2].upper == 2000); /* where nothing is said */
+    assert_true(p[2].lower == 1 && p[2].upper == DB_LARGE_BLOCKS); /* where nothing is said */
 }
 
 static void tied_parameters_start_together(void **state) {
