@@ -139,25 +139,10 @@ static json_t *has_converged(db_document *d, const void *of) {
     return json_boolean(((const db_fit_shots_result *)of)->status == DB_OK);
 }
 
-static json_t *run_warnings(db_document *d, const void *of) {
-    const db_fit_shots_result *const r = of;
-    return db_make_warnings(d, r->warning_count, r->warnings);
-}
-
-static json_t *run_advice(db_document *d, const void *of) {
-    const db_fit_shots_result *const r = of;
-    return db_make_advice(d, r->warning_count, r->advice);
-}
-
 /* Are there intensities that several frames or shots share, so that their light was compared? */
 static int shares_light(const void *of) {
     const db_fit_shots_result *const r = of;
     return r->passages || r->intensities;
-}
-
-static json_t *intensities_usable(db_document *d, const void *of) {
-    (void)d;
-    return json_boolean(((const db_fit_shots_result *)of)->intensities_usable);
 }
 
 static json_t *model(db_document *d, const void *of) {
@@ -223,16 +208,16 @@ static const db_json_field list_rows[] = {
     VALUE(pixels, "", "pixels in use"),
     VALUE(shoeboxes, "", "shoeboxes in use"),
     VALUE(used, "", "shots in use"),
-    MADE("warnings", run_warnings, "list of texts", NULL, "",
-         "points to check before the result of a rotation series is used"),
-    MADE("advice", run_advice, "list of texts", NULL, "", "advice for each warning"),
+    LINES(warnings, warning_count,
+          "points to check before the result of a rotation series is used"),
+    TEXTS(advice, warning_count, "advice for each warning"),
     VALUE_IF(shares_light, light_spots, "",
              "rotation series, joint intensities: spots on the images, of the final data"),
     VALUE_IF(shares_light, light_part, "",
              "rotation series, joint intensities: fraction of these spots whose brightness in the "
              "model is right "
              "within a factor of 1.5; null: fewer than 20 spots"),
-    MADE_IF(shares_light, "intensities_usable", intensities_usable, "yes/no", NULL, "",
+    FLAG_IF(shares_light, intensities_usable,
             "rotation series, joint intensities: they may be used: light_part is 2/3 or more"),
     MADE_IF(
         db_has_intensities, "intensities", db_make_intensities, "object", &db_intensity_fields, "",

@@ -177,41 +177,39 @@ static void print_panel_groups(const db_fit_panel_groups *groups, db_config_styl
     }
 }
 
-static void print_intensity(const db_fit_config *config, db_config_style style, FILE *stream) {
-    const db_config_section *const section = &db_config_sections[DB_SECTION_INTENSITY];
-    if (config->settings.intensity == DB_FIT_KNOWN) {
-        print_part(config, DB_SECTION_INTENSITY, style, stream);
-        return;
-    }
-    const char *const rule = config->settings.joint.wanted ? "joint" : "free";
-    if (style == DB_CONFIG_PLAIN) {
-        fprintf(stream, "intensity: %s\n", rule);
-        return;
-    }
-    fprintf(
-        stream,
-        "\n# free: each spot has its own intensity; joint: many shots share one intensity for each "
-        "reflection (intensities); or known structure factors:\nintensity: %s\n# intensity:\n",
-        rule);
+/* Prints a section as comments. */
+static void print_as_comment(const db_fit_config *config, int part, FILE *stream) {
+    const db_config_section *const section = &db_config_sections[part];
+    fprintf(stream, "# %s:\n", section->name);
     for (size_t i = 0; i < section->count; i++) {
         fputs("# ", stream);
-        print_line(&section->keys[i], config, NULL, "  ", style, stream);
+        print_line(&section->keys[i], config, NULL, "  ", DB_CONFIG_EXPLAINED, stream);
+    }
+}
+
+static void print_intensity(const db_fit_config *config, db_config_style style, FILE *stream) {
+    const char *const rule = config->settings.joint.wanted ? "joint" : "free";
+    if (config->settings.intensity == DB_FIT_KNOWN) {
+        print_part(config, DB_SECTION_INTENSITY, style, stream);
+    } else if (style == DB_CONFIG_PLAIN) {
+        fprintf(stream, "intensity: %s\n", rule);
+    } else {
+        fprintf(stream,
+                "\n# free: each spot has its own intensity; joint: many shots share one intensity "
+                "for each reflection (intensities); or known structure factors:\nintensity: %s\n",
+                rule);
+        print_as_comment(config, DB_SECTION_INTENSITY, stream);
     }
 }
 
 /* Prints a section that is only of use with others; as a comment if it is not used. */
 static void print_special(const db_fit_config *config, int part, int used, db_config_style style,
                           FILE *stream) {
-    const db_config_section *const section = &db_config_sections[part];
     if (used) {
         print_part(config, part, style, stream);
-        return;
-    }
-    if (style == DB_CONFIG_PLAIN) return;
-    fprintf(stream, "\n# %s:\n# %s:\n", section->help, section->name);
-    for (size_t i = 0; i < section->count; i++) {
-        fputs("# ", stream);
-        print_line(&section->keys[i], config, NULL, "  ", style, stream);
+    } else if (style == DB_CONFIG_EXPLAINED) {
+        fprintf(stream, "\n# %s:\n", db_config_sections[part].help);
+        print_as_comment(config, part, stream);
     }
 }
 

@@ -116,6 +116,22 @@ static json_t *integers(db_document *d, const int *values, size_t count) {
     return array;
 }
 
+/* A list of the field's kind. */
+static json_t *list_of(db_document *d, const db_json_field *field, const void *of) {
+    const size_t count = *(const size_t *)((const char *)of + field->count);
+    const char *first; /* of structs, pointers or lines */
+    memcpy(&first, (const char *)of + field->offset, sizeof first);
+    if (field->kind == DB_JSON_LIST)
+        return db_json_list(d, field->fields, first, count, field->size);
+    json_t *const array = json_array();
+    for (size_t i = 0; i < count; i++, first += field->size) {
+        const char *text = first;
+        if (field->kind == DB_JSON_TEXTS) memcpy(&text, first, sizeof text);
+        db_document_add(d, array, db_document_text(text));
+    }
+    return array;
+}
+
 static json_t *value_of(db_document *d, const db_json_field *field, const void *of) {
     const void *const member = (const char *)of + field->offset;
     switch (field->kind) {
@@ -128,12 +144,11 @@ static json_t *value_of(db_document *d, const db_json_field *field, const void *
     case DB_JSON_NUMBERS: return db_document_numbers(d, member, field->size / sizeof(double));
     case DB_JSON_INTEGERS: return integers(d, member, field->size / sizeof(int));
     case DB_JSON_OBJECT: return db_json_object(d, field->fields, member);
-    case DB_JSON_LIST: {
-        const void *first;
-        memcpy(&first, member, sizeof first);
-        return db_json_list(d, field->fields, first,
-                            *(const size_t *)((const char *)of + field->count), field->size);
-    }
+    case DB_JSON_LIST:
+    case DB_JSON_TEXTS:
+    case DB_JSON_LINES: return list_of(d, field, of);
+    case DB_JSON_SECTION:
+        return db_document_section(d, &db_config_sections[field->count], d->config);
     case DB_JSON_MADE: break;
     }
     return field->make(d, of);
@@ -177,6 +192,9 @@ static void print_type(FILE *stream, const db_json_field *field) {
         break;
     case DB_JSON_OBJECT: fputs("object", stream); break;
     case DB_JSON_LIST: fputs("list", stream); break;
+    case DB_JSON_TEXTS:
+    case DB_JSON_LINES: fputs("list of texts", stream); break;
+    case DB_JSON_SECTION: fputs("object of the configuration", stream); break;
     case DB_JSON_MADE: fputs(field->type, stream); break;
     }
 }

@@ -69,6 +69,9 @@ typedef enum db_json_kind {
     DB_JSON_INTEGERS, /* int[] */
     DB_JSON_OBJECT,   /* a struct, described by a table of its own */
     DB_JSON_LIST,     /* a pointer to such structs, and their number (size_t) */
+    DB_JSON_TEXTS,    /* const char **, and their number */
+    DB_JSON_LINES,    /* a pointer to char[], and their number */
+    DB_JSON_SECTION,  /* section of the configuration with this number */
     DB_JSON_MADE      /* result of a function */
 } db_json_kind;
 
@@ -80,7 +83,7 @@ typedef struct db_json_field {
     db_json_kind kind;
     /* offset of the member, size of it or of one of its structs, in bytes */
     size_t offset, size;
-    size_t count;                    /* offset of a list's length */
+    size_t count;                    /* offset of a list's length; number of a section */
     int (*is_there)(const void *of); /* NULL: always */
     json_t *(*make)(db_document *d, const void *of);
     const char *type;                   /* type of a made value, for readers */
@@ -94,28 +97,38 @@ typedef struct db_json_table {
 
 /* Rows of a table. OF is the described struct, defined before the table. VALUE: a member under its own name;
  * NAMED: under another name; FLAG: an int for yes or no; PART: a member that is a struct; SELF: some fields of the
- * struct, together; LIST: a member that points to structs; MADE: result of a function. _IF: only if
- * is_there(struct) is true. */
+ * struct, together; LIST: a member that points to structs; TEXTS, LINES: to texts; SECTION: of the configuration;
+ * MADE: result of a function. _IF: only if is_there(struct) is true. */
 #define VALUE(member, unit, help) NAMED(#member, member, unit, help)
 #define VALUE_IF(is_there, member, unit, help) NAMED_IF(is_there, #member, member, unit, help)
 #define NAMED(name, member, unit, help) NAMED_IF(NULL, name, member, unit, help)
 #define NAMED_IF(is_there, name, member, unit, help)                                               \
     DB_JSON_ROW(is_there, DB_JSON_KIND_OF(((OF *)0)->member), name, member, unit, help)
 #define FLAG(member, help) NAMED_FLAG(#member, member, help)
+#define FLAG_IF(is_there, member, help)                                                            \
+    DB_JSON_ROW(is_there, DB_JSON_YES_NO, #member, member, "", help)
 #define NAMED_FLAG(name, member, help) DB_JSON_ROW(NULL, DB_JSON_YES_NO, name, member, "", help)
 #define PART(member, table, help)                                                                  \
     { #member, "", help, DB_JSON_OBJECT, offsetof(OF, member), 1, 0, NULL, NULL, NULL, &(table) }
 #define SELF(name, table, help)                                                                    \
     { name, "", help, DB_JSON_OBJECT, 0, 0, 0, NULL, NULL, NULL, &(table) }
 #define LIST(name, member, count, table, help)                                                     \
-    {                                                                                              \
-        name, "", help, DB_JSON_LIST, offsetof(OF, member), sizeof *((OF *)0)->member,             \
-            offsetof(OF, count), NULL, NULL, NULL, &(table)                                        \
-    }
+    DB_JSON_LIST_ROW(DB_JSON_LIST, name, member, count, &(table), help)
+#define TEXTS(member, count, help)                                                                 \
+    DB_JSON_LIST_ROW(DB_JSON_TEXTS, #member, member, count, NULL, help)
+#define LINES(member, count, help)                                                                 \
+    DB_JSON_LIST_ROW(DB_JSON_LINES, #member, member, count, NULL, help)
+#define SECTION(name, number, help)                                                                \
+    { name, "", help, DB_JSON_SECTION, 0, 0, number, NULL, NULL, NULL, NULL }
 #define MADE(name, function, type, fields, unit, help)                                             \
     MADE_IF(NULL, name, function, type, fields, unit, help)
 #define MADE_IF(is_there, name, function, type, fields, unit, help)                                \
     { name, unit, help, DB_JSON_MADE, 0, 0, 0, is_there, function, type, fields }
+#define DB_JSON_LIST_ROW(kind, name, member, count, table, help)                                   \
+    {                                                                                              \
+        name, "", help, kind, offsetof(OF, member), sizeof *((OF *)0)->member,                     \
+            offsetof(OF, count), NULL, NULL, NULL, table                                           \
+    }
 #define DB_JSON_ROW(is_there, kind, name, member, unit, help)                                      \
     {                                                                                              \
         name, unit, help, kind, offsetof(OF, member), sizeof(((OF *)0)->member), 0, is_there,      \

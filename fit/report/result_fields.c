@@ -10,18 +10,6 @@
 
 #include <time.h>
 
-json_t *db_make_warnings(db_document *d, size_t count, char (*text)[DB_FIT_WARNING_SIZE]) {
-    json_t *const array = json_array();
-    for (size_t i = 0; i < count; i++) db_document_add(d, array, db_document_text(text[i]));
-    return array;
-}
-
-json_t *db_make_advice(db_document *d, size_t count, const char *const *text) {
-    json_t *const array = json_array();
-    for (size_t i = 0; i < count; i++) db_document_add(d, array, json_string(text[i]));
-    return array;
-}
-
 json_t *db_make_schema(db_document *d, const void *of) {
     (void)d, (void)of;
     return json_integer(DB_RESULT_SCHEMA);
@@ -101,21 +89,6 @@ static json_t *precision(db_document *d, const void *of) {
     return json_string(d->config->settings.precision == DB_PRECISION_MIXED ? "mixed" : "double");
 }
 
-static json_t *starts_section(db_document *d, const void *of) {
-    (void)of;
-    return db_document_section(d, &db_config_sections[DB_SECTION_STARTS], d->config);
-}
-
-static json_t *data_section(db_document *d, const void *of) {
-    (void)of;
-    return db_document_section(d, &db_config_sections[DB_SECTION_DATA], d->config);
-}
-
-static json_t *shots_section(db_document *d, const void *of) {
-    (void)of;
-    return db_document_section(d, &db_config_sections[DB_SECTION_SHOTS], d->config);
-}
-
 static json_t *stages(db_document *d, const void *of) {
     const db_fit_settings *const settings = &d->config->settings;
     json_t *const array = json_array();
@@ -133,9 +106,9 @@ static const db_json_field settings_rows[] = {
     MADE("panel_groups", panel_groups, "object of the configuration", NULL, "",
          "section `panel_groups`: numbers of panels of each group"),
     MADE("precision", precision, "text", NULL, "", ""),
-    MADE("starts", starts_section, "object of the configuration", NULL, "", "section `starts`"),
-    MADE("data", data_section, "object of the configuration", NULL, "", "section `data`"),
-    MADE("shots", shots_section, "object of the configuration", NULL, "", "section `shots`"),
+    SECTION("starts", DB_SECTION_STARTS, "section `starts`"),
+    SECTION("data", DB_SECTION_DATA, "section `data`"),
+    SECTION("shots", DB_SECTION_SHOTS, "section `shots`"),
     MADE("stages", stages, "list of the configuration", NULL, "",
          "section `stages`, defaults included"),
 };

@@ -19,10 +19,6 @@ json_t *db_make_parameters(db_document *d, const void *of);
 json_t *db_make_correlation(db_document *d, const void *of);
 json_t *db_make_directions(db_document *d, const void *of);
 
-/* Warnings, and advice for each. */
-json_t *db_make_warnings(db_document *d, size_t count, char (*text)[DB_FIT_WARNING_SIZE]);
-json_t *db_make_advice(db_document *d, size_t count, const char *const *text);
-
 /* "lower", "no", "upper". */
 const char *db_bound_text(int at_bound);
 

@@ -11,6 +11,7 @@
 #include <dualbragg/expert/dials_frame.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/experiment_list_content.h>
+#include <dualbragg/expert/file_kind.h>
 #include <dualbragg/expert/fit_files.h>
 #include <dualbragg/expert/reflection_tables.h>
 #include <dualbragg/expert/symmetry.h>
@@ -245,19 +246,15 @@ static frame frame_of(const db_experiment *experiment, int number) {
     return (frame){ number, width < 0 ? -g->phi : g->phi, fabs(width) }; /* as in the list */
 }
 
-/* Does the configuration name an HDF5 table for its reflections, spots or boxes? */
-static int names_hdf5(const db_fit_config *config) {
+/* The form of the tables that the configuration names for its reflections, spots or boxes. */
+static db_table_form form_of(db_context *context, const db_fit_config *config) {
     const char *const lists[] = { config->reflection_file, config->spot_file, config->box_file };
-    static const unsigned char signature[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        unsigned char start[sizeof signature] = { 0 };
-        FILE *const file = *lists[i] ? fopen(lists[i], "rb") : NULL;
-        if (!file) continue;
-        const size_t got = fread(start, 1, sizeof start, file);
-        fclose(file);
-        if (got == sizeof start && memcmp(start, signature, sizeof start) == 0) return 1;
-    }
-    return 0;
+    db_file_kind kind;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (*lists[i] && db_recognize_file(context, lists[i], &kind) == DB_OK &&
+            strcmp(kind.label, "HDF5") == 0)
+            return DB_TABLE_HDF5;
+    return DB_TABLE_MSGPACK;
 }
 
 db_status db_fit_write_table(db_context *context, const char *path, const db_fit_config *config,
@@ -271,9 +268,9 @@ db_status db_fit_write_table(db_context *context, const char *path, const db_fit
     else if (name.frame >= 0)
         image.frame.number = (int)name.frame;
     const db_table_identifier identifier = { 0, name.identifier };
-    return write_rows(
-        context, path, config && names_hdf5(config) ? DB_TABLE_HDF5 : DB_TABLE_MSGPACK,
-        result->reflection_count, row_of_image, &image, &identifier, *name.identifier ? 1 : 0);
+    return write_rows(context, path, config ? form_of(context, config) : DB_TABLE_MSGPACK,
+                      result->reflection_count, row_of_image, &image, &identifier,
+                      *name.identifier ? 1 : 0);
 }
 
 /* ---- reflections of a rotation series, once for each passage: text, a table, MTZ */
@@ -315,9 +312,13 @@ typedef struct listed_shot {
     int experiment, imageset, number;
 } listed_shot;
 
+/* Shots in the experiment list of all, while it is open. */
 typedef struct series_rows {
     const db_fit_shots_result *result;
     listed_shot *shot; /* [shot_count]; of those in use */
+    db_table_identifier *identifiers;
+    size_t count; /* of these */
+    json_t *document;
 } series_rows;
 
 /* Shot at a place along the series; shots in use are at both ends of it. */
@@ -389,8 +390,7 @@ static row row_of_series(const void *of, size_t n) {
 }
 
 /* Finds the places of shots: those in use are in the list in their order, with frames of a scan as one experiment. */
-static db_status place_shots(const db_json *list, series_rows *series,
-                             db_table_identifier *identifiers, size_t *count) {
+static db_status place_shots(const db_json *list, series_rows *series) {
     const db_json experiments = db_json_member(list, "experiment"),
                   scans = db_json_member(list, "scan");
     const db_fit_shots_result *const result = series->result;
@@ -407,7 +407,7 @@ static db_status place_shots(const db_json *list, series_rows *series,
         if (scan >= 0) DB_TRY(db_json_integers(&images, range, 2));
         const char *const identifier = db_json_text(&experiment, "identifier");
         if (identifier && *identifier)
-            identifiers[(*count)++] = (db_table_identifier){ (int)e, identifier };
+            series->identifiers[series->count++] = (db_table_identifier){ (int)e, identifier };
         for (int number = range[0]; number <= range[1]; number++, s++) {
             while (s < result->shot_count && !result->shot[s].used) s++;
             if (s >= result->shot_count)
@@ -419,6 +419,28 @@ static db_status place_shots(const db_json *list, series_rows *series,
     return s == result->shot_count
                ? DB_OK
                : db_json_fail(&experiments, "as many images as shots are in use");
+}
+
+static void close_series(series_rows *series) {
+    free(series->identifiers);
+    free(series->shot);
+    json_decref(series->document);
+}
+
+/* Opens the experiment list of all shots; to be closed if this succeeds. */
+static db_status open_series(db_context *context, const char *list,
+                             const db_fit_shots_result *result, series_rows *series) {
+    const size_t room = result->shot_count + 1;
+    db_json root;
+    *series = (series_rows){ .result = result };
+    DB_TRY(db_json_open(context, list, &series->document, &root));
+    series->identifiers = malloc(room * sizeof *series->identifiers);
+    series->shot = calloc(room, sizeof *series->shot);
+    const db_status status = series->identifiers && series->shot
+                                 ? place_shots(&root, series)
+                                 : db_fail_memory(context, "the list of the shots");
+    if (status != DB_OK) close_series(series);
+    return status;
 }
 
 static db_status take_model(db_context *context, const char *list, const listed_shot *listed,
@@ -433,46 +455,29 @@ static db_status take_model(db_context *context, const char *list, const listed_
 
 db_status db_fit_shots_take_models(db_context *context, const char *list,
                                    db_fit_shots_result *result) {
-    series_rows series = { result, NULL };
-    json_t *document = NULL;
-    db_json root;
-    size_t count = 0, missing = 0;
+    series_rows series;
+    size_t missing = 0;
     for (size_t k = 0; k < result->shot_count && result->passages; k++)
         missing += result->shot[k].used && !result->shot[k].experiment.detector.panels;
     if (!missing) return DB_OK;
-    DB_TRY(db_json_open(context, list, &document, &root));
-    db_table_identifier *const identifiers = malloc((result->shot_count + 1) * sizeof *identifiers);
-    series.shot = calloc(result->shot_count + 1, sizeof *series.shot);
-    db_status status = identifiers && series.shot
-                           ? place_shots(&root, &series, identifiers, &count)
-                           : db_fail_memory(context, "the models of the shots");
+    DB_TRY(open_series(context, list, result, &series));
+    db_status status = DB_OK;
     for (size_t k = 0; k < result->shot_count && status == DB_OK; k++)
         if (result->shot[k].used && !result->shot[k].experiment.detector.panels)
             status = take_model(context, list, &series.shot[k], &result->shot[k].experiment);
-    free(identifiers);
-    free(series.shot);
-    json_decref(document);
+    close_series(&series);
     return status;
 }
 
 db_status db_fit_shots_write_table(db_context *context, const char *path, const char *list,
                                    const db_fit_config *config, const db_fit_shots_result *result) {
-    series_rows series = { result, NULL };
-    json_t *document = NULL;
-    db_json root;
-    size_t count = 0;
+    series_rows series;
     DB_TRY(check_passages(context, path, result));
-    DB_TRY(db_json_open(context, list, &document, &root));
-    db_table_identifier *const identifiers = malloc((result->shot_count + 1) * sizeof *identifiers);
-    series.shot = calloc(result->shot_count + 1, sizeof *series.shot);
-    db_status status = identifiers && series.shot ? place_shots(&root, &series, identifiers, &count)
-                                                  : db_fail_memory(context, "the reflection table");
-    if (status == DB_OK)
-        status = write_rows(context, path, names_hdf5(config) ? DB_TABLE_HDF5 : DB_TABLE_MSGPACK,
-                            result->passage_count, row_of_series, &series, identifiers, count);
-    free(identifiers);
-    free(series.shot);
-    json_decref(document);
+    DB_TRY(open_series(context, list, result, &series));
+    const db_status status =
+        write_rows(context, path, form_of(context, config), result->passage_count, row_of_series,
+                   &series, series.identifiers, series.count);
+    close_series(&series);
     return status;
 }
 

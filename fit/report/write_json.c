@@ -227,16 +227,6 @@ static const db_json_field in_short_rows[] = {
 static TABLE(in_short_fields, in_short_rows);
 #undef OF
 
-static json_t *warnings(db_document *d, const void *of) {
-    const db_fit_result *const r = of;
-    return db_make_warnings(d, r->warning_count, r->warnings);
-}
-
-static json_t *advice(db_document *d, const void *of) {
-    const db_fit_result *const r = of;
-    return db_make_advice(d, r->warning_count, r->advice);
-}
-
 /* Headline errors: error and correlation in one. */
 static json_t *covariance(db_document *d, const void *of) {
     const db_fit_estimates *const e = &((const db_fit_result *)of)->estimates;
@@ -269,9 +259,8 @@ static json_t *reciprocal_matrix(db_document *d, const void *of) {
 static const db_json_field result_rows[] = {
     MADE("use", use, "text", NULL, "", "whether the result may be used, in one sentence"),
     PART(verdict, verdict_fields, "tests whether the result may be used"),
-    MADE("warnings", warnings, "list of texts", NULL, "",
-         "points to check before the result is used"),
-    MADE("advice", advice, "list of texts", NULL, "", "advice for each warning"),
+    LINES(warnings, warning_count, "points to check before the result is used"),
+    TEXTS(advice, warning_count, "advice for each warning"),
     MADE("covariance", covariance, "list of lists", NULL, "",
          "covariance matrix of `error` and `correlation`"),
     SELF("experiment", in_short_fields, "main numbers of the refined experiment"),

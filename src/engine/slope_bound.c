@@ -56,56 +56,11 @@ typedef struct {
     shape_factors factors;
 } bounded;
 
-static void add_site(const bounded *b, size_t panel, int layer, double fast, double slow,
-                     double worst[DB_SLOPES_AT_ONCE]) {
-    const db_plan *plan = b->plan;
-    const site s = site_at(&plan->experiment, &plan->slopes.interface, panel, layer, fast, slow);
-    for (size_t n = 0; n < plan->experiment.beam.source_count; n++) {
-        const source_interface *source = &plan->slopes.interface.source[n];
-        const vec3 q = scattering_vector(s.d, source->kappa, source->s0);
-        num u = n_mul(n_mul(s.omega, s.capture), plan->slopes.interface.scale);
-        u = n_mul(u, n_mul(source->weight, polarization_factor(s.d, source->polarization)));
-        u = n_mul(u, debye_waller_factor(v3_square(q), plan->slopes.interface.b_factor));
-        for (size_t sample = 0; sample < plan->values.sample_count; sample++) {
-            const vec3 hkl = m3_apply(plan->slopes.interface.lattice,
-                                      m3_apply(plan->slopes.interface.rotation[sample], q));
-            const num h[3] = { hkl.x, hkl.y, hkl.z };
-            for (int p = 0; p < b->slots->count; p++)
-                worst[p] = fmax(worst[p], of_sample(plan, &b->factors, u, h, p));
-        }
-    }
-}
-
-static void add_pixel(const bounded *b, const db_region *r, int fast, int slow,
-                      double worst[DB_SLOPES_AT_ONCE]) {
-    const db_kernel_job *job = &b->plan->job;
-    const double *size = job->panel[r->panel].pixel_size;
-    for (int p = 0; p < DB_SLOPES_AT_ONCE; p++) worst[p] = 0;
-    for (int i = 0; i < job->oversample; i++)
-        for (int j = 0; j < job->oversample; j++)
-            for (int layer = 0; layer < job->layers; layer++)
-                add_site(b, r->panel, layer,
-                         (r->fast_start + fast + (j + 0.5) * job->sub_pixel) * size[0],
-                         (r->slow_start + slow + (i + 0.5) * job->sub_pixel) * size[1], worst);
-}
-
 /* The relative slope of a structure factor's square by the factor itself. */
 static double of_amplitude(const db_plan *plan, db_parameter parameter) {
     if (!(db_parameter_moves(&plan->experiment, parameter) & DB_MOVES_AMPLITUDE)) return 0;
     return plan->job.interpolate ? INFINITY
                                  : logarithmic(2, db_parameter_get(&plan->experiment, parameter));
-}
-
-static void bound_tile(const bounded *b, const db_tile *tile, double *const *bound) {
-    const db_region *r = &b->plan->tiles.regions[tile->region];
-    for (int slow = tile->row_begin; slow < tile->row_end; slow++)
-        for (int fast = 0; fast < r->fast_count; fast++) {
-            double worst[DB_SLOPES_AT_ONCE];
-            add_pixel(b, r, fast, slow, worst);
-            const size_t i = r->offset + (size_t)slow * r->stride + (size_t)fast;
-            for (int p = 0; p < b->slots->count; p++)
-                bound[p][i] = worst[p] + of_amplitude(b->plan, b->slots->parameter[p]);
-        }
 }
 
 /* Bounds of a tile's spots, for some parameters: slopes that do not depend on the pixel, and the largest |W|, the
@@ -164,47 +119,60 @@ static tile_bound bound_spots(const bounded *b, size_t tile) {
     return t;
 }
 
-/* Adds the slopes of its tile's spots at a point of a pixel. */
-static void add_spot_site(const bounded *b, size_t panel, double fast, double slow,
-                          const tile_bound *t, double worst[DB_SLOPES_AT_ONCE]) {
+/* Adds the slopes at a point of a pixel: of its tile's spots; spots NULL: of samples. */
+static void add_site(const bounded *b, size_t panel, int layer, double fast, double slow,
+                     const tile_bound *spots, double worst[DB_SLOPES_AT_ONCE]) {
     const db_plan *plan = b->plan;
-    const site s = site_at(&plan->experiment, &plan->slopes.interface, panel, 0, fast, slow);
+    const site s = site_at(&plan->experiment, &plan->slopes.interface, panel, layer, fast, slow);
     for (size_t n = 0; n < plan->experiment.beam.source_count; n++) {
         const source_interface *source = &plan->slopes.interface.source[n];
         const vec3 q = scattering_vector(s.d, source->kappa, source->s0);
         num u = n_mul(n_mul(s.omega, s.capture), plan->slopes.interface.scale);
         u = n_mul(u, polarization_factor(s.d, source->polarization));
         u = n_mul(u, debye_waller_factor(v3_square(q), plan->slopes.interface.b_factor));
-        for (int p = 0; p < b->slots->count; p++) {
+        for (int p = 0; p < b->slots->count && spots; p++) {
             double d[3];
             slopes_of(&s.d, p, d);
-            worst[p] = fmax(worst[p],
-                            logarithmic(u.d[p], u.v) + t->slope[p] + t->white * sqrt(square_of(d)));
+            worst[p] = fmax(worst[p], logarithmic(u.d[p], u.v) + spots->slope[p] +
+                                          spots->white * sqrt(square_of(d)));
+        }
+        if (spots) continue;
+        u = n_mul(u, source->weight);
+        for (size_t sample = 0; sample < plan->values.sample_count; sample++) {
+            const vec3 hkl = m3_apply(plan->slopes.interface.lattice,
+                                      m3_apply(plan->slopes.interface.rotation[sample], q));
+            const num h[3] = { hkl.x, hkl.y, hkl.z };
+            for (int p = 0; p < b->slots->count; p++)
+                worst[p] = fmax(worst[p], of_sample(plan, &b->factors, u, h, p));
         }
     }
 }
 
-static void add_spot_pixel(const bounded *b, const db_region *r, int fast, int slow,
-                           const tile_bound *t, double worst[DB_SLOPES_AT_ONCE]) {
+static void add_pixel(const bounded *b, const db_region *r, int fast, int slow,
+                      const tile_bound *spots, double worst[DB_SLOPES_AT_ONCE]) {
     const db_kernel_job *job = &b->plan->job;
     const double *size = job->panel[r->panel].pixel_size;
     for (int p = 0; p < DB_SLOPES_AT_ONCE; p++) worst[p] = 0;
     for (int i = 0; i < job->oversample; i++)
         for (int j = 0; j < job->oversample; j++)
-            add_spot_site(b, r->panel,
-                          (r->fast_start + fast + (j + 0.5) * job->sub_pixel) * size[0],
-                          (r->slow_start + slow + (i + 0.5) * job->sub_pixel) * size[1], t, worst);
+            for (int layer = 0; layer < (spots ? 1 : job->layers); layer++)
+                add_site(b, r->panel, layer,
+                         (r->fast_start + fast + (j + 0.5) * job->sub_pixel) * size[0],
+                         (r->slow_start + slow + (i + 0.5) * job->sub_pixel) * size[1], spots,
+                         worst);
 }
 
-static void bound_spot_tile(const bounded *b, const db_tile *tile, double *const *bound) {
+static void bound_tile(const bounded *b, const db_tile *tile, double *const *bound) {
     const db_region *r = &b->plan->tiles.regions[tile->region];
-    const tile_bound t = bound_spots(b, tile->region);
-    for (int slow = 0; slow < r->slow_count; slow++)
+    const tile_bound spots = b->plan->spots ? bound_spots(b, tile->region) : (tile_bound){ 0 };
+    for (int slow = tile->row_begin; slow < tile->row_end; slow++)
         for (int fast = 0; fast < r->fast_count; fast++) {
             double worst[DB_SLOPES_AT_ONCE];
-            add_spot_pixel(b, r, fast, slow, &t, worst);
+            add_pixel(b, r, fast, slow, b->plan->spots ? &spots : NULL, worst);
             const size_t i = r->offset + (size_t)slow * r->stride + (size_t)fast;
-            for (int p = 0; p < b->slots->count; p++) bound[p][i] = worst[p];
+            for (int p = 0; p < b->slots->count; p++)
+                bound[p][i] =
+                    worst[p] + (b->plan->spots ? 0 : of_amplitude(b->plan, b->slots->parameter[p]));
         }
 }
 
@@ -219,12 +187,7 @@ db_status db_plan_slope_bounds(db_plan *plan, double *const *bound) {
         const int threads = db_threads_for(plan->context, tiles);
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
 #endif
-        for (long t = 0; t < tiles; t++) {
-            if (plan->spots)
-                bound_spot_tile(&b, &plan->tiles.list[t], bound + first);
-            else
-                bound_tile(&b, &plan->tiles.list[t], bound + first);
-        }
+        for (long t = 0; t < tiles; t++) bound_tile(&b, &plan->tiles.list[t], bound + first);
     }
     return DB_OK;
 }
