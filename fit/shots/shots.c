@@ -7,6 +7,7 @@
 #include "fit/config/physical_range.h"
 #include "fit/pixels/rendering.h"
 #include "fit/search/check_settings.h"
+#include "fit/shots/shares.h"
 #include "fit/shots/team.h"
 
 #include <dualbragg/expert/fit_configurations.h>
@@ -354,6 +355,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
             state->lower[i] = settings.parameters[i].lower;
             state->upper[i] = settings.parameters[i].upper;
         }
+        all->summary[shot].readable = 1;
         db_shots_keep_amplitudes(all, &state->start);
         set_start(all, shot);
     } else {
@@ -396,12 +398,13 @@ void db_shots_tie_common(db_shots *all) {
 void db_shots_begin_again(db_shots *all) {
     for (size_t i = 0; i < all->count; i++) {
         db_shot_summary *const summary = &all->summary[i];
-        if (!all->state[i].lower || summary->used || summary->again) continue;
+        if (!db_shots_own(all, i) || !summary->readable || summary->used || summary->again)
+            continue;
         summary->used = summary->again = 1;
         summary->wrong = DB_SHOT_RIGHT;
         summary->stage = 0;
         summary->reason[0] = '\0';
-        begin_model(all, i);
+        if (all->state[i].lower) begin_model(all, i); /* else a resumed run reads it first */
     }
 }
 

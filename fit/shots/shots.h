@@ -97,6 +97,7 @@ typedef struct db_shot_summary {
     size_t judged;    /* spots that judge it */
     double margin[3]; /* margins (ln) over random places, over rows, over a smaller cell */
     int stage;        /* its next stage; joint ones count when all shots have done them */
+    int readable;     /* 1: its model and image have been read */
     int again;        /* 1: begins once more, with the shared values of the first joint stage */
     int opened;       /* 1 + the joint stage for which its values are ready; 0: none */
     char reason[DB_FIT_REASON_SIZE];

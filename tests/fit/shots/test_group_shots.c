@@ -1,5 +1,6 @@
 /* Many shots on one detector of four panels: its displaced panels come back from all of them
  * together. */
+#define _POSIX_C_SOURCE 200809L
 
 #include "support/unit_test.h"
 #include "fit/four_panels.h"
@@ -8,8 +9,13 @@
 #include <dualbragg/fit_shots.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/panel_motion.h>
+#include <dualbragg/expert/fit_steps.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { PANELS = 4, SHOTS = 4, LOCALS = 3, MOTIONS = 2 };
 static const double displaced[PANELS][MOTIONS] = {
@@ -145,6 +151,13 @@ static void note_exclusion(void *user, const db_fit_shots_event *event) {
     excluded_once++;
 }
 
+static void known_settings(db_fit_settings *settings) {
+    panel_settings(settings);
+    settings->intensity = DB_FIT_KNOWN;
+    settings->pixels = DB_FIT_PIXELS_SHOEBOXES;
+    settings->max_shoeboxes = 60;
+}
+
 static void shot_that_fails_beside_a_wrong_detector_begins_again_slow(void **state) {
     (void)state;
     static db_fit_settings settings;
@@ -152,10 +165,8 @@ static void shot_that_fails_beside_a_wrong_detector_begins_again_slow(void **sta
     db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
     db_fit_shots_result *result = NULL;
     options.progress = note_exclusion;
-    panel_settings(&settings);
-    settings.intensity = DB_FIT_KNOWN;
-    settings.pixels = DB_FIT_PIXELS_SHOEBOXES;
-    settings.max_shoeboxes = 60;
+    db_context_set_threads(context, 1);
+    known_settings(&settings);
     if (db_fit_run(context, &source, &settings, &options, &result) != DB_OK)
         fail_msg("%s", db_context_message(context));
     assert_int_equal(excluded_once, 1);
@@ -165,10 +176,84 @@ static void shot_that_fails_beside_a_wrong_detector_begins_again_slow(void **sta
     db_fit_settings_clear(&settings);
 }
 
+static db_status identify_panel_shot(void *user, db_context *own, size_t shot,
+                                     db_fit_shot_identity *identity) {
+    (void)user;
+    (void)own;
+    snprintf(identity->image, sizeof identity->image, "%zu", shot);
+    snprintf(identity->configuration, sizeof identity->configuration, "same");
+    snprintf(identity->files, sizeof identity->files, "same");
+    return DB_OK;
+}
+
+/* Ends the process as a kill would, at the event of a number after the exclusion of a shot. */
+static void die_after_exclusion(void *user, const db_fit_shots_event *event) {
+    int *const left = user;
+    excluded_once += event->kind == DB_SHOTS_EXCLUDED;
+    if (excluded_once && --*left == 0) _exit(42);
+}
+
+static db_fit_shots_result *run_narrow(db_fit_settings *settings, db_fit_shots_options *options) {
+    const db_fit_shot_source source = {
+        .count = SHOTS, .load = load_narrow, .name = name, .identify = identify_panel_shot
+    };
+    db_fit_shots_result *result = NULL;
+    if (db_fit_run(context, &source, settings, options, &result) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    return result;
+}
+
+/* A run that was killed between the exclusion and the end, also before the shot was read again, goes on to the same bits. */
+static void shot_that_begins_again_does_so_after_a_kill_slow(void **state) {
+    (void)state;
+    static db_fit_settings settings;
+    static const int events[] = { 1, 3, 9, 15 };
+    char checkpoint[] = "/tmp/test_group_shots_XXXXXX";
+    db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+    const int file = mkstemp(checkpoint);
+    assert_true(file >= 0);
+    close(file);
+    db_context_set_threads(context, 1); /* libgomp cannot go on in a child */
+    known_settings(&settings);
+    db_fit_shots_result *whole = run_narrow(&settings, &options);
+    assert_int_equal(whole->used, SHOTS);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        db_fit_checkpoint_remove(checkpoint);
+        const pid_t child = fork();
+        if (child == 0) {
+            int left = events[i];
+            db_fit_shots_options cut = DB_FIT_SHOTS_OPTIONS_INIT;
+            excluded_once = 0;
+            cut.checkpoint = checkpoint;
+            cut.progress = die_after_exclusion;
+            cut.user = &left;
+            (void)run_narrow(&settings, &cut);
+            _exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+        options.checkpoint = checkpoint;
+        options.resume = 1;
+        db_fit_shots_result *result = run_narrow(&settings, &options);
+        if (result->used != SHOTS)
+            fail_msg("cut after %d events: %zu shots used", events[i], result->used);
+        for (size_t s = 0; s < SHOTS; s++)
+            assert_memory_equal(result->shot[s].experiment.crystal.misset,
+                                whole->shot[s].experiment.crystal.misset,
+                                sizeof whole->shot[s].experiment.crystal.misset);
+        db_fit_shots_result_destroy(&result);
+    }
+    db_fit_checkpoint_remove(checkpoint);
+    db_fit_shots_result_destroy(&whole);
+    db_fit_settings_clear(&settings);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(displaced_panels_come_back_from_all_shots),
         cmocka_unit_test(shot_that_fails_beside_a_wrong_detector_begins_again_slow),
+        cmocka_unit_test(shot_that_begins_again_does_so_after_a_kill_slow),
     };
     return cmocka_run_group_tests(tests, make, drop);
 }
