@@ -174,7 +174,8 @@ static db_status begin_again(db_shots *all, int stage, int *given) {
     if (stage != first.joint || first.to == 0 || all->options->series ||
         all->settings.intensity != DB_FIT_KNOWN)
         return DB_OK;
-    db_shots_begin_again(all);
+    for (size_t i = 0; i < all->count; i++)
+        if (db_shots_own(all, i)) db_shots_begin_again(all, i);
     DB_TRY(db_records_collect(all));
     *given = all->used > used;
     return DB_OK;

@@ -7,7 +7,6 @@
 #include "fit/config/physical_range.h"
 #include "fit/pixels/rendering.h"
 #include "fit/search/check_settings.h"
-#include "fit/shots/shares.h"
 #include "fit/shots/team.h"
 
 #include <dualbragg/expert/fit_configurations.h>
@@ -395,17 +394,14 @@ void db_shots_tie_common(db_shots *all) {
         if (all->shared[i]) all->common.value[i] = all->common.value[leader_of(all, i)];
 }
 
-void db_shots_begin_again(db_shots *all) {
-    for (size_t i = 0; i < all->count; i++) {
-        db_shot_summary *const summary = &all->summary[i];
-        if (!db_shots_own(all, i) || !summary->readable || summary->used || summary->again)
-            continue;
-        summary->used = summary->again = 1;
-        summary->wrong = DB_SHOT_RIGHT;
-        summary->stage = 0;
-        summary->reason[0] = '\0';
-        if (all->state[i].lower) begin_model(all, i); /* else a resumed run reads it first */
-    }
+void db_shots_begin_again(db_shots *all, size_t shot) {
+    db_shot_summary *const summary = &all->summary[shot];
+    if (!summary->readable || summary->used || summary->again) return;
+    summary->used = summary->again = 1;
+    summary->wrong = DB_SHOT_RIGHT;
+    summary->stage = 0;
+    summary->reason[0] = '\0';
+    if (all->state[shot].lower) begin_model(all, shot); /* else a resumed run reads it first */
 }
 
 void db_shot_store_statistics(const db_fit_statistics *from, int after, db_shot_summary *summary) {

@@ -266,7 +266,7 @@ db_status db_shots_check_count(const db_shots *all);
 /* Sets shared parameters that follow others. */
 void db_shots_tie_common(db_shots *all);
 
-/* Lets excluded shots of this process that can be read, and have not had it, begin once more, with the present shared values. */
-void db_shots_begin_again(db_shots *all);
+/* Lets a shot begin once more, with the present shared values, if it was read, is excluded, and has not had it. */
+void db_shots_begin_again(db_shots *all, size_t shot);
 
 #endif
