@@ -195,6 +195,7 @@ static db_status run_joint(db_shots *all, int stage, int *next, db_fit_shots_res
     if (!last) DB_TRY(db_shots_exclude_outliers(all));
     DB_TRY(judge_shots(all, stage, last, &wrong));
     if (last) {
+        db_series_drop_passages(all, result);
         apply_verdicts(all, &wrong, result);
         return DB_OK;
     }

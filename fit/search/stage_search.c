@@ -44,6 +44,10 @@ void db_fit_course_clear(db_fit_course *course) {
     course->count = course->room = 0;
 }
 
+/* Longest step of a block's edge, as a part of it: if all three take it, the light is less than doubled. From twice their
+ * value intensities still come back by Newton's steps on Poisson's likelihood; from more they fall to 0. */
+static const double MOST_GROWTH = 0.25;
+
 db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
                            const size_t *index, size_t count, db_unknowns *u) {
     *u = (db_unknowns){ .count = count, .settings = settings, .index = index };
@@ -61,7 +65,7 @@ db_status db_unknowns_make(db_context *context, const db_fit_settings *settings,
         u->scale[i] = isnan(p->scale) ? db_parameter_describe(p->parameter)->scale : p->scale;
         u->longest[i] = 10 * u->scale[i];
         /* widths of nodes go with 1/N: steps of ten cells would never end where large blocks are as good as any */
-        u->part[i] = db_facts_of(p->parameter)->kind == DB_KIND_CELLS ? 0.5 : 0;
+        u->part[i] = db_facts_of(p->parameter)->kind == DB_KIND_CELLS ? MOST_GROWTH : 0;
         u->lower[i] = fmax(db_facts_of(p->parameter)->least, p->lower);
         u->upper[i] = fmin(db_facts_of(p->parameter)->most, p->upper);
         u->centre[i] = p->prior[0];

@@ -65,5 +65,7 @@ void db_series_judge_light(db_shots *all);
 
 /* Then lists what all frames show of each reflection, on rank 0. All processes call it. */
 db_status db_series_passages(db_shots *all, db_fit_shots_result *result);
+/* Leaves out passages with a frame that was excluded since: neither its pixels nor its model count any more. */
+void db_series_drop_passages(const db_shots *all, db_fit_shots_result *result);
 
 #endif

@@ -139,6 +139,17 @@ static db_status tell_passages(const db_shots *all, db_fit_shots_result *result)
                              count * sizeof *result->passages);
 }
 
+void db_series_drop_passages(const db_shots *all, db_fit_shots_result *result) {
+    const size_t count = result->passage_count;
+    result->passage_count = 0;
+    for (size_t n = 0; n < count; n++) {
+        const db_fit_passage *const p = &result->passages[n];
+        int used = 1;
+        for (size_t k = p->first; k <= p->last; k++) used &= all->summary[k].used;
+        if (used) result->passages[result->passage_count++] = *p;
+    }
+}
+
 db_status db_series_passages(db_shots *all, db_fit_shots_result *result) {
     DB_TRY(db_series_gather_light(all));
     const db_status status = all->team.rank == 0 ? list_passages(all, result) : DB_OK;

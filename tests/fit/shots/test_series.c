@@ -517,8 +517,29 @@ static void frames_without_their_light_are_wrong(void **state) {
     assert_int_equal(marked(20, 2000, 0.2, 0, &other), 20 * LIT);
 }
 
+/* A frame may be excluded after passages were listed: its model is not kept, and files have no place for its spots. */
+static void passages_of_excluded_frames_are_left_out(void **state) {
+    static const size_t range[][2] = { { 0, 1 }, { 1, 2 }, { 2, 2 }, { 3, 4 }, { 1, 4 }, { 2, 4 } };
+    enum { PASSAGES = sizeof range / sizeof *range, LEFT_OUT = 2 };
+    db_shot_summary summary[FRAMES] = { { .stage = 0 } };
+    db_fit_passage passage[PASSAGES] = { { .first = 0 } };
+    const db_shots all = { .count = FRAMES, .summary = summary };
+    db_fit_shots_result result = { .passages = passage, .passage_count = PASSAGES };
+    (void)state;
+    for (size_t k = 0; k < FRAMES; k++) summary[k].used = k != LEFT_OUT;
+    for (size_t n = 0; n < PASSAGES; n++) {
+        passage[n].first = range[n][0];
+        passage[n].last = range[n][1];
+    }
+    db_series_drop_passages(&all, &result);
+    assert_int_equal(result.passage_count, 2);
+    assert_true(passage[0].first == 0 && passage[0].last == 1);
+    assert_true(passage[1].first == 3 && passage[1].last == 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passages_of_excluded_frames_are_left_out),
         cmocka_unit_test(light_of_frames_is_compared),
         cmocka_unit_test(tables_go_with_their_list),
         cmocka_unit_test(a_series_warns),
