@@ -132,14 +132,14 @@ void db_bench_put_spots(FILE *out, const db_bench_results *r) {
 }
 
 static json_t *row_json(const db_bench_results *r, const db_bench_spots_row *row) {
-    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:I}", "scene",
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:f, s:f, s:o, s:o*, s:o, s:o, s:I}", "scene",
                      db_bench_scene_names[row->call->scene], "call", row->call->key, "precision",
                      db_bench_precision_name(row->precision), "domains", row->call->domains, "rays",
                      row->call->rays, "pixels", (json_int_t)row->pixels, "spots", row->spots,
                      "spots_times_pixels", row->reached, "time", db_bench_series_json(&row->time),
-                     "time_on_device", db_bench_series_json(&row->there), "over_closed_image",
-                     db_bench_number_json(over_image(r, row)), "exact_difference",
-                     db_bench_number_json(row->difference), "warm_allocations",
+                     "time_on_device", row->there.count ? db_bench_series_json(&row->there) : NULL,
+                     "over_closed_image", db_bench_number_json(over_image(r, row)),
+                     "exact_difference", db_bench_number_json(row->difference), "warm_allocations",
                      (json_int_t)row->heap.calls);
 }
 
