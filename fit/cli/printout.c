@@ -233,7 +233,7 @@ static void say_trials(db_fit_log *log, const db_fit_config *config, const db_fi
                        name, t->misfit);
             continue;
         }
-        if (!t->kept && t->covered > 0 && t->covered <= 0.25) {
+        if (!t->kept && t->covered > 0 && t->covered <= DB_FIT_MOST_COVERED) {
             db_fit_say(log, "Stage %s is left out: it has not converged\n", name);
             continue;
         }

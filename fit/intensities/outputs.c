@@ -4,7 +4,6 @@
 #include "base/context_internal.h"
 #include "fit/merge/merged_files.h"
 #include "fit/intensities/stage.h"
-
 #include "fit/verdict/verdict_of_light.h"
 
 #include <dualbragg/expert/fit_files.h>

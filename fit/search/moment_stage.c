@@ -211,9 +211,6 @@ static db_status try_halves(stage_run *s, db_fit_trial *trial) {
     return DB_OK;
 }
 
-/* Right models of thaumatin reach 0.06; a wrong model that explained all pixels reached 0.3 to 0.6. */
-static const double MOST_COVERED = 0.25;
-
 /* Fraction of the detector within two standard deviations of the model's spots. If it is large, spots explain any
  * pixel, and images of them take long. */
 static db_status find_covered(const stage_run *s, double *covered) {
@@ -245,7 +242,7 @@ static db_status run_moments(stage_run *s, db_stage_result *end) {
     DB_TRY(minimize(s, end));
     if (!trial || end->end == DB_STAGE_CANCELLED) return DB_OK;
     DB_TRY(find_covered(s, &trial->covered));
-    trial->kept = trial->covered <= MOST_COVERED && end->end != DB_STAGE_LIMIT &&
+    trial->kept = trial->covered <= DB_FIT_MOST_COVERED && end->end != DB_STAGE_LIMIT &&
                   end->end != DB_STAGE_ROUNDOFF;
     if (!trial->kept) memset(end, 0, sizeof *end); /* as for stages that spots do not confirm */
     return DB_OK;

@@ -497,8 +497,8 @@ static void grow_half(const db_evidence *from, const double growth[GROWTHS], int
 static void look_at_moved(const db_evidence *e, const db_evidence *from, const mover *start,
                           const double *growth, db_evidence *other, db_moved_model *moved) {
     const double far = 2; /* widths of the moved model's spots, or of the model's nodes */
-    const double back =
-        0.5; /* widths: a lattice of its nodes in their places is a smaller cell, which has a test of its own */
+    /* widths: a lattice of its nodes in their places is a smaller cell, which has a test of its own */
+    const double back = 0.5;
     const double apart = 1; /* width of spots (rms): right models are stretched by less */
     moved->margin = 0;
     for (int half = 0; half < DB_HALVES; half++) {

@@ -51,8 +51,11 @@ static db_status resolve_session(db_session *session) {
         return db_complain(
             session->settings.command, DB_ERROR_INPUT,
             "no structure factors: expected -hkl FILE or -default_F F, found neither");
+    db_setup own = *setup;
+    if (session->settings.shots_file && !own.spectrum_file)
+        own.spectrum_resolution = 0; /* that of the spectra in the list */
     db_status status =
-        db_setup_resolve(session->context, setup, &session->experiment,
+        db_setup_resolve(session->context, &own, &session->experiment,
                          session->settings.quiet ? NULL : db_notices_add, &session->notices);
     if (status == DB_OK)
         status = db_closed_spots_prepare(session->context, &session->settings, &session->experiment,

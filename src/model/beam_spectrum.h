@@ -1,8 +1,11 @@
-/* Tells whether a beam has more than one wavelength. */
+/* Spectra of a beam: more than one wavelength. */
 #ifndef DB_MODEL_BEAM_SPECTRUM_H
 #define DB_MODEL_BEAM_SPECTRUM_H
 
 #include <dualbragg/experiment.h>
+
+/* Full width at half maximum of a Gaussian, in standard deviations. */
+#define DB_WIDTH_IN_SIGMA 2.3548200450309493
 
 /* Sources that differ in wavelength by more than the beam's dispersion makes them. */
 static inline int db_beam_has_spectrum(const db_beam *beam) {

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double WIDTH_IN_SIGMA = 2.3548200450309493; /* full width at half maximum */
-
 /* Sources of 2 half + 1 lines, `step` of the relative energy apart, of each direction of the beam. */
 static db_status set_lines(db_context *context, db_experiment *experiment, const double *weight,
                            long half, double step) {
@@ -46,7 +44,7 @@ static double spectral_intensity(double at, double width, double sigma, double a
         re += height * db_chance_normal(seed, shot, DB_CHANCE_SPECTRUM, index);
         im += height * db_chance_normal(seed, shot, DB_CHANCE_SPECTRUM, index + 1);
     }
-    const double y = WIDTH_IN_SIGMA * at / width;
+    const double y = DB_WIDTH_IN_SIGMA * at / width;
     return (re * re + im * im) * exp(-y * y / 2);
 }
 
@@ -58,7 +56,7 @@ db_status db_experiment_set_sase(db_context *context, db_experiment *experiment,
                        "spike of more than 1/300 of it, found %g %g",
                        width, spike);
     /* of the field's correlation: the intensity's spikes are as wide as asked for */
-    const double sigma = sqrt(2) * spike / WIDTH_IN_SIGMA, step = spike / 3;
+    const double sigma = sqrt(2) * spike / DB_WIDTH_IN_SIGMA, step = spike / 3;
     const long half = (long)ceil(1.3 * width / step), count = 2 * half + 1;
     double *const weight = malloc((size_t)count * sizeof *weight);
     if (!weight) return db_fail_memory(context, "a spectrum");
@@ -83,7 +81,7 @@ db_status db_experiment_set_band(db_context *context, db_experiment *experiment,
         return db_fail(context, DB_ERROR_INPUT,
                        "spectrum: expected a relative width above 0 and below 0.2, found %g",
                        width);
-    const double sigma = width / WIDTH_IN_SIGMA;
+    const double sigma = width / DB_WIDTH_IN_SIGMA;
     if (experiment->spread.spots != DB_SPOTS_CLOSED)
         return set_gaussian(context, experiment, sigma);
     experiment->spread.bandwidth = 1e6 * sigma * sigma;

@@ -121,7 +121,6 @@ static db_status spectrum(db_context *context, const db_setup *setup, db_beam *b
     if (setup->source_file || setup->dispersion > 0 || setup->dispersion_steps > 0)
         return db_fail(context, DB_ERROR_USAGE, "spectrum file %s: expected no %s beside it",
                        setup->spectrum_file, setup->source_file ? "source file" : "dispersion");
-    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_SPECTRUM_RESOLUTION));
     DB_TRY(spread_sources(context, setup, beam, notes));
     DB_TRY_STAGE(context, "read files", db_read_spectrum(context, setup->spectrum_file, &read));
     db_status status = setup->spectrum_resolution > 0
@@ -162,6 +161,7 @@ db_status db_setup_beam(db_context *context, const db_setup *setup, db_experimen
     db_beam *const beam = &experiment->beam;
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_WAVELENGTH));
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_POLARIZATION));
+    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_SPECTRUM_RESOLUTION));
     beam->wavelength = setup->wavelength;
     beam->polarization = setup->polarization;
     /* the reference polarizes at every sample even where polarization is switched off */
@@ -169,6 +169,9 @@ db_status db_setup_beam(db_context *context, const db_setup *setup, db_experimen
     DB_TRY(fluence(context, setup, beam, notes));
     beam->spectrum_stretch = setup->spectrum_stretch;
     if (setup->spectrum_file) return spectrum(context, setup, beam, notes);
+    if (setup->spectrum_resolution > 0)
+        db_setup_note(notes, "spectrum resolution: %g eV has no effect without a spectrum file",
+                      setup->spectrum_resolution);
     if (!setup->source_file) return spread_sources(context, setup, beam, notes);
     if (spread_given(setup))
         db_setup_note(notes, "source file given: divergence and dispersion are not used");

@@ -1,6 +1,8 @@
 /* Numbers that may be, but hardly are what was meant: in another unit, or forgotten. */
 #include "setup/parts.h"
 
+#include "base/photon_energy.h"
+
 #include <dualbragg/expert/setup_fields.h>
 
 #include <math.h>
@@ -12,9 +14,6 @@ typedef struct mistaken_unit {
     const char *unit;
     double factor;
 } mistaken_unit;
-
-/* Wavelength (angstrom) times photon energy (keV). */
-static const double ANGSTROM_KEV = 12.398419843320026;
 
 enum { MISTAKEN = 3 };
 
@@ -97,7 +96,7 @@ static void describe_value(const plausible *p, double value, char *text, size_t 
                            p->gap[1], p->most, blank, unit);
     else
         length += snprintf(text + length, left, "%g to %g%s%s", p->least, p->most, blank, unit);
-    const double from_energy = ANGSTROM_KEV / value;
+    const double from_energy = 1e-3 * DB_EV_ANGSTROM / value;
     if (p->field == DB_FIELD_WAVELENGTH && from_energy > p->gap[1] &&
         is_plausible(p, from_energy)) {
         snprintf(text + length, size - (size_t)length, " (if it is an energy in keV, write %g)",

@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "base/photon_energy.h"
 #include "base/quantile.h"
+#include "model/beam_spectrum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +17,8 @@ enum { ROUNDS = 20, MOST_CELLS = 100000 };
 /* Parts of the largest weight that are not kept: channels cost time. */
 static const double faint_channel = 1e-4;
 
-/* Standard deviation of a Gaussian whose full width at half maximum is 1. */
-static const double sigma_of_width = 0.42466090014400953;
+/* Part of the channels' width by which distances of channels may differ from it: as of even steps of the wavelength. */
+static const double most_uneven = 0.2;
 
 typedef struct channel {
     double energy, weight;
@@ -73,6 +74,12 @@ static void run_round(const blur *b) {
     for (size_t j = 0; j < b->cells; j++) b->cell[j] *= b->factor[j];
 }
 
+/* Is a distance of channels a multiple of their width, up to what may be uneven? Channels without light are left out. */
+static int is_even_step(const blur *b, double distance) {
+    const double steps = distance / b->width, whole = fmax(1, rint(steps));
+    return fabs(steps - whole) <= most_uneven * whole;
+}
+
 /* Sorts the channels, and finds their width: the median distance, since channels without light may be left out. */
 static db_status sort_channels(db_context *context, const db_spectrum *s, blur *b) {
     for (size_t k = 0; k < s->count; k++)
@@ -82,11 +89,20 @@ static db_status sort_channels(db_context *context, const db_spectrum *s, blur *
         b->cell[k] = b->measured[k + 1].energy - b->measured[k].energy;
     b->width = s->count > 1 ? db_median(b->cell, s->count - 1) : 0;
     b->first = b->measured[0].energy;
-    if (b->width > 0) return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT,
-                   "spectrum resolution: expected a spectrum of several channels of one width, "
-                   "found %zu lines",
-                   s->count);
+    if (!(b->width > 0))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "spectrum resolution: expected a spectrum of several channels of one width, "
+                       "found %zu lines",
+                       s->count);
+    for (size_t k = 0; k + 1 < s->count; k++) {
+        const double distance = b->measured[k + 1].energy - b->measured[k].energy;
+        if (!is_even_step(b, distance))
+            return db_fail(context, DB_ERROR_INPUT,
+                           "spectrum resolution: expected channels of one width, found channels "
+                           "%g eV apart at %g eV, and a median of %g eV",
+                           distance, b->measured[k].energy, b->width);
+    }
+    return DB_OK;
 }
 
 /* Divides channels and their surroundings into cells that are narrow beside the resolution. */
@@ -102,10 +118,15 @@ static db_status divide_channels(db_context *context, double resolution, blur *b
                        "spectrum resolution %g eV: expected at most %d cells, found %.4g, for a "
                        "spectrum %g eV wide in channels of %g eV",
                        resolution, MOST_CELLS, cells, reach, b->width);
+    if (!(b->first - (margin + 0.5) * b->width > 0))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "spectrum resolution: expected less than the photon energy, found %g eV for "
+                       "a spectrum that begins at %g eV in channels of %g eV",
+                       resolution, b->first, b->width);
     b->margin = (size_t)margin;
     b->cells = (size_t)cells;
     const double h = b->width / (double)b->parts;
-    b->sigma = sqrt(pow(sigma_of_width * resolution, 2) + h * h / 12);
+    b->sigma = sqrt(pow(resolution / DB_WIDTH_IN_SIGMA, 2) + h * h / 12);
     free(b->cell);
     b->cell = malloc(2 * b->cells * sizeof *b->cell);
     if (!b->cell) return db_fail_memory(context, "a spectrum");

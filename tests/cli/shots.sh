@@ -79,7 +79,7 @@ fi
 
 printf 'cells=[9, 9, 9]\n' > former.txt
 # shellcheck disable=SC2086
-"$DUALBRAGG" sim ${closed%--quiet*} -spots closed -mosaic_rms 0.2 --shots former.txt -hdf5file former.h5 > said 2>&1 && grep -q "former.txt:1: cells is called Ncells now" said ||
+"$DUALBRAGG" sim ${base%--quiet} -spots closed -mosaic_rms 0.2 --shots former.txt -hdf5file former.h5 > said 2>&1 && grep -q "former.txt:1: cells is called Ncells now" said ||
     complain "a former key: $(cat said)"
 
 refuse() {
@@ -128,6 +128,17 @@ printf 'misset=[1, 2, 3]\nmisset=[1, 2, 3] spectrum=pair.txt\n' > late.txt
 refuse "expected one wavelength, as of the first image, found a spectrum of 2" $closed --shots late.txt -hdf5file x.h5
 # shellcheck disable=SC2086
 refuse "a spectrum to be made" $closed --random 2 -hdf5file x.h5 -sase 0.002 0.0004 -spectrumfile pair.txt
+# the resolution of a spectrometer is that of the spectra in the list, and has no effect without any
+for energy in 9000 9005 9010 9015; do echo "$energy 1"; done > even.txt
+echo 'misset=[1, 2, 3] spectrum=even.txt' > one_spectrum.txt
+# shellcheck disable=SC2086
+"$DUALBRAGG" sim ${base%--quiet} --shots one_spectrum.txt -spectrum_resolution 10 -hdf5file x.h5 > said 2>&1 || complain "spectrum_resolution: $(cat said)"
+grep -q "no effect" said && complain "spectrum_resolution: a notice about spectra that are there"
+rm -f x.h5
+# shellcheck disable=SC2086
+"$DUALBRAGG" sim ${base%--quiet} -spectrum_resolution 10 -floatfile x.bin > said 2>&1
+grep -q "spectrum resolution: 10 eV has no effect without a spectrum file" said || complain "no word about spectrum_resolution: $(cat said)"
+rm -f x.bin
 
 # noise on an image of such a file, whose geometry goes on
 printf 'misset=[1, 2, 3]\nmisset=[4, 5, 6] seed=9\n' > two.txt

@@ -180,6 +180,19 @@ static void blur_of_a_spectrometer_is_undone(void **state) {
     setup.spectrum_file = "one.eV";
     setup.spectrum_resolution = 10;
     setup_assert_refused(&setup, DB_ERROR_INPUT, "expected a spectrum of several channels");
+    setup_write_file("uneven.eV", "7000 1\n7005 3\n7010 2\n7012 1\n");
+    setup.spectrum_file = "uneven.eV";
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "found channels 2 eV apart at 7010 eV");
+    setup_write_file("gaps.eV", "7000 1\n7005.4 3\n7010 2\n7025 1\n");
+    setup.spectrum_file = "gaps.eV";
+    e = setup_resolved(&setup);
+    db_experiment_clear(&e);
+    setup.spectrum_resolution = 8000;
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "expected less than the photon energy");
+    setup.spectrum_file = NULL;
+    e = setup_resolved(&setup);
+    assert_non_null(strstr(setup_notices(), "8000 eV has no effect without a spectrum file"));
+    db_experiment_clear(&e);
 }
 
 /* Energies become wavelengths, each direction gets all of them, the mean is the beam's wavelength
