@@ -137,8 +137,8 @@ def draw(rows):
         axis.grid(alpha=0.3)
     axes[0].set_ylim(0, 1)
     axes[1].set_ylim(bottom=0)
-    axes[1].legend(fontsize=7)
-    figure.tight_layout()
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="lower center", ncol=4, fontsize=7, frameon=False)
+    figure.tight_layout(rect=(0, 0.06, 1, 1))
     figure.savefig("table.png", dpi=90)
 
 
