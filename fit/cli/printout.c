@@ -272,7 +272,7 @@ static void say_light_part(db_fit_log *log, double part) {
 static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
     db_fit_say(log, "\nJudged by %zu spots found without a model, %zu of them at reflections%s\n",
                v->spots, v->at, v->usable ? "" : "; NOT TO BE USED, a test failed");
-    const char *before = "  ln of their likelihood over rivals: ";
+    const char *before = "  margins over rivals (log likelihood): ";
     for (int k = 0; k < DB_FIT_RIVALS; k++) {
         if (isnan(v->test[k].found)) continue;
         db_fit_say(log, "%s%s %.0f", before, db_fit_test_name((db_fit_test_kind)k),

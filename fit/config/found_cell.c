@@ -53,7 +53,7 @@ void db_found_cell_say(const db_fit_found_cell *cell, void (*notices)(void *user
         const db_fit_bravais *const b = &cell->lattice[i];
         snprintf(line, sizeof line,
                  "%s %s %.5g %.5g %.5g %.4g %.4g %.4g: changed by %.1f %%, %zu spots, misfit %.2f "
-                 "of the triclinic one's",
+                 "relative to the triclinic cell",
                  i == cell->chosen ? "taken:"
                  : b->fits         ? "may be:"
                                    : "is not:",

@@ -90,7 +90,7 @@ int db_verdict_of_all(const db_fit_shots_result *result) {
 
 void db_verdict_sentence(const db_fit_result *r, char text[DB_USE_SIZE]) {
     const db_fit_verdict *const v = &r->verdict;
-    const char *const remarks = r->warning_count ? ", mind the warnings" : "";
+    const char *const remarks = r->warning_count ? "; see the warnings" : "";
     if (r->status == DB_OK)
         db_shown_format(text, DB_USE_SIZE,
                         "The model may be used: %zu of %zu spots found without it lie at its "

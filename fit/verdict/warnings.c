@@ -119,9 +119,8 @@ static void about_width(list *l, size_t footprint, size_t divergence) {
     const double own[2] = { error_or_none(f), factor * error_or_none(d) };
     const double both = e->correlation[footprint][divergence] * own[0] * own[1];
     warn(l, "quote the sum",
-         "%s and %s widen spots alike, and spots hardly tell how much is whose; together "
-         "(footprint + "
-         "divergence x distance^2) they are %.3g +- %.1g mm^2",
+         "%s and %s widen spots alike: the spots determine their sum alone (footprint + "
+         "divergence x distance^2), which is %.3g +- %.1g mm^2",
          f->name, d->name, f->value + factor * d->value,
          sqrt(own[0] * own[0] + own[1] * own[1] + 2 * both));
 }

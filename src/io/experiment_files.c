@@ -43,9 +43,10 @@ db_status db_list_shots(db_context *context, const char *path, db_listed_shots *
     DB_TRY(db_format_of_file(context, path, DB_HOLDS_GEOMETRY, &format));
     if (format && !format->shots && !format->uncertain)
         return db_fail(context, DB_ERROR_INPUT,
-                       "%s: expected a list of shots (an experiment list of DIALS, a stream of "
-                       "CrystFEL), found %s",
-                       path, format->name);
+                       "%s: expected a list of shots (a text file, an experiment list of DIALS, a "
+                       "stream of CrystFEL), found %s; a line %s#1-60 of a text file names 60 "
+                       "images of one file",
+                       path, format->name, path);
     const db_status status = format && format->shots ? format->shots(context, path, shots)
                                                      : db_expt_shots(context, path, shots);
     if (status != DB_OK) db_listed_shots_clear(shots);
