@@ -8,6 +8,7 @@
 #define REAL double
 #define DIRS 0
 
+#include "base/degree.h"
 #include "cuda/arguments.h"
 #include "cuda/device_code.h"
 
@@ -111,7 +112,7 @@ DB_CUDA_FN void add_candidates(const node_there *n, vec3 r, uint64_t key) {
 }
 
 DB_CUDA_FN void add_passages(node_there *n, const double hkl[3]) {
-    const double range = n->a->job.spots.experiment->goniometer.phi_step * 0.017453292519943295769;
+    const double range = n->a->job.spots.experiment->goniometer.phi_step * DB_DEGREE;
     const vec3 start = spot_node_of(n->z, hkl, NULL).r;
     if (!n->search->turns) {
         add_candidates(n, start, n->key);

@@ -1,6 +1,7 @@
 /* Orientation of a crystal as a rotation, with plus and minus. */
 #include "fit/config/orientation.h"
 
+#include "base/degree.h"
 #include "base/vector.h"
 #include "fit/config/quantity.h"
 
@@ -94,7 +95,7 @@ void db_orientation_turned(const db_crystal *given, const db_crystal *now, doubl
 
 void db_orientation_reference(const db_fit_settings *settings, const db_crystal *given,
                               double reference[9]) {
-    const int degenerate = fabs(cos(given->misset[1] * 0.017453292519943295769)) < 0.1;
+    const int degenerate = fabs(cos(given->misset[1] * DB_DEGREE)) < 0.1;
     memcpy(reference, given->orientation, sizeof given->orientation);
     if (degenerate && db_orientation_is_refined(settings)) db_orientation_of(given, reference);
 }

@@ -2,6 +2,7 @@
 #include "fit/merge/metric_operators.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/vector.h"
 #include "fit/config/orientation.h"
 
@@ -19,11 +20,10 @@ typedef struct vectors {
 } vectors;
 
 static void metric_of(const double cell[6], double metric[9]) {
-    const double degree = 3.14159265358979323846 / 180;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             metric[3 * i + k] =
-                cell[i] * cell[k] * (i == k ? 1 : cos(cell[3 + (3 - i - k)] * degree));
+                cell[i] * cell[k] * (i == k ? 1 : cos(cell[3 + (3 - i - k)] * DB_DEGREE));
 }
 
 static double product(const double metric[9], const int a[3], const int b[3]) {

@@ -2,6 +2,7 @@
 #include "fit/pixels/geometry.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/mosaic_cap.h"
 #include "base/vector.h"
 
@@ -12,8 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double degree = 3.14159265358979323846 / 180;
-
 double db_goniometer_middle(const db_experiment *experiment, double *half) {
     const db_goniometer *const g = &experiment->goniometer;
     const int steps = experiment->spread.spots == DB_SPOTS_CLOSED ? g->phi_steps : g->phi_steps - 1;
@@ -23,7 +22,7 @@ double db_goniometer_middle(const db_experiment *experiment, double *half) {
 
 /* Reciprocal matrix in the middle of the goniometer's range. */
 static void turned_matrix(const db_experiment *e, double a_star[9], double *half_rotation) {
-    const double phi = db_goniometer_middle(e, half_rotation) * degree;
+    const double phi = db_goniometer_middle(e, half_rotation) * DB_DEGREE;
     double axis[3];
     db_experiment_spindle_axis(e, axis);
     db_crystal_matrix(&e->crystal, a_star);

@@ -64,38 +64,6 @@ static db_status print_about(db_context *context, const db_image_report *r, FILE
     return db_document_end(context, &d, status, "");
 }
 
-static void reduce_bin(const db_pixel_frames *p, int bin, int fast, int slow,
-                       const db_pixel_frames *to) {
-    const size_t o = (size_t)slow * (size_t)to->fast + (size_t)fast;
-    double measured = 0, model = 0, variance = 0;
-    for (int k = 0; k < bin * bin; k++) {
-        const size_t i =
-            (size_t)(slow * bin + k / bin) * (size_t)p->fast + (size_t)(fast * bin + k % bin);
-        measured += (double)p->measured[i];
-        model += (double)p->model[i];
-        variance += (double)p->sigma[i] * (double)p->sigma[i];
-    }
-    const double n = bin * bin;
-    to->measured[o] = (float)(measured / n);
-    to->model[o] = (float)(model / n);
-    to->sigma[o] = (float)(sqrt(variance) / n);
-}
-
-/* Averages over bins of pixels, and reduces standard deviations accordingly. */
-static db_status reduce(db_context *context, db_image_report *r) {
-    db_pixel_frames *const p = &r->frames;
-    r->bin = 1;
-    while ((double)p->fast * p->slow / (r->bin * r->bin) > MOST_PIXELS) r->bin++;
-    if (r->bin == 1) return DB_OK;
-    db_pixel_frames less;
-    DB_TRY(db_pixel_frames_allocate(context, p->fast / r->bin, p->slow / r->bin, &less));
-    for (int s = 0; s < less.slow; s++)
-        for (int f = 0; f < less.fast; f++) reduce_bin(p, r->bin, f, s, &less);
-    db_pixel_frames_clear(p);
-    *p = less;
-    return DB_OK;
-}
-
 /* Prints measured, model and standard deviations under names with a common start. */
 static db_status print_frames(db_context *context, const db_pixel_frames *p, const char *prefix,
                               FILE *stream) {
@@ -156,7 +124,7 @@ db_status db_image_report_make(db_context *context, const db_fit_config *config,
     *r = (db_image_report){ .config = config, .image = image, .result = result };
     DB_TRY(db_panel_layout_make(context, &result->experiment, image, &r->layout));
     db_status status = db_pixel_frames_make(context, config, image, result, &r->layout, &r->frames);
-    if (status == DB_OK) status = reduce(context, r);
+    if (status == DB_OK) status = db_pixel_frames_reduce(context, MOST_PIXELS, &r->frames, &r->bin);
     if (status != DB_OK) db_image_report_clear(r);
     return status;
 }

@@ -86,3 +86,33 @@ db_status db_pixel_frames_make(db_context *context, const db_fit_config *config,
     if (status != DB_OK) db_pixel_frames_clear(frames);
     return status;
 }
+
+static void reduce_block(const db_pixel_frames *p, int bin, int fast, int slow,
+                         const db_pixel_frames *to) {
+    const size_t o = (size_t)slow * (size_t)to->fast + (size_t)fast;
+    double measured = 0, model = 0, variance = 0;
+    for (int k = 0; k < bin * bin; k++) {
+        const size_t i =
+            (size_t)(slow * bin + k / bin) * (size_t)p->fast + (size_t)(fast * bin + k % bin);
+        measured += (double)p->measured[i];
+        model += (double)p->model[i];
+        variance += (double)p->sigma[i] * (double)p->sigma[i];
+    }
+    const double n = bin * bin;
+    to->measured[o] = (float)(measured / n);
+    to->model[o] = (float)(model / n);
+    to->sigma[o] = (float)(sqrt(variance) / n);
+}
+
+db_status db_pixel_frames_reduce(db_context *context, int most, db_pixel_frames *frames, int *bin) {
+    *bin = 1;
+    while ((double)frames->fast * frames->slow / (*bin * *bin) > most) ++*bin;
+    if (*bin == 1) return DB_OK;
+    db_pixel_frames less;
+    DB_TRY(db_pixel_frames_allocate(context, frames->fast / *bin, frames->slow / *bin, &less));
+    for (int s = 0; s < less.slow; s++)
+        for (int f = 0; f < less.fast; f++) reduce_block(frames, *bin, f, s, &less);
+    db_pixel_frames_clear(frames);
+    *frames = less;
+    return DB_OK;
+}

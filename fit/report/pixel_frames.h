@@ -19,6 +19,9 @@ db_status db_pixel_frames_allocate(db_context *context, int fast, int slow,
 db_status db_pixel_frames_make(db_context *context, const db_fit_config *config,
                                const db_measured_image *image, const db_fit_result *result,
                                const db_panel_layout *layout, db_pixel_frames *frames);
+/* Averages over blocks of bin x bin pixels, the smallest with which no more than `most` pixels remain, and gives the
+ * deviations of these means. A block with a NAN is NAN; blocks that reach beyond the end are left out. */
+db_status db_pixel_frames_reduce(db_context *context, int most, db_pixel_frames *frames, int *bin);
 void db_pixel_frames_clear(db_pixel_frames *frames);
 
 #endif

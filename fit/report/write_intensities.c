@@ -1,5 +1,6 @@
 /* Intensities of reflections: lines of text, and a reflection table of DIALS. */
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/text_stream.h"
 #include "base/json_reader.h"
 #include "base/vector.h"
@@ -96,13 +97,11 @@ typedef struct frame {
     double start, width;
 } frame;
 
-static const double degree = 3.14159265358979323846 / 180;
-
 /* Millimetres on the panel and radians of the spindle, from pixels and the middle of the image. */
 static void place_in_mm(const db_experiment *experiment, const frame *f, size_t panel,
                         const double px[2], double mm[3]) {
     db_dials_millimetres(experiment, panel, px, mm);
-    mm[2] = (f->start + 0.5 * f->width) * degree;
+    mm[2] = (f->start + 0.5 * f->width) * DB_DEGREE;
 }
 
 /* Takes the centroid; the angle may be anywhere in the image's range. */
@@ -118,7 +117,7 @@ static void take_observed(const db_experiment *experiment, const frame *f,
         w->observed_mm_variance[k] = size * size * i->observed_variance[k];
     }
     w->observed_variance[2] = 1 / 12.0;
-    w->observed_mm_variance[2] = f->width * f->width * degree * degree / 12;
+    w->observed_mm_variance[2] = f->width * f->width * DB_DEGREE * DB_DEGREE / 12;
     w->flags |= OBSERVED | INDEXED;
 }
 
@@ -372,7 +371,7 @@ static row row_of_series(const void *of, size_t n) {
     const db_fit_reflection i = as_reflection(p, experiment);
     row w = row_of(experiment, &f, &i);
     const double first = listed->number - 1 - (double)k, /* in the frames of the list */
-        turn = f.width * degree, start = f.start * degree - turn * (double)k;
+        turn = f.width * DB_DEGREE, start = f.start * DB_DEGREE - turn * (double)k;
     w.experiment = listed->experiment;
     w.imageset = listed->imageset;
     w.box[4] = (int32_t)(first + (double)p->first);

@@ -1,14 +1,13 @@
 #include "fit/search/agreement.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/vector.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <string.h>
-
-static const double degree = 3.14159265358979323846 / 180;
 
 db_status db_search_lattice_make(db_context *context, const double a_star[9],
                                  db_search_lattice *lattice) {
@@ -30,7 +29,7 @@ void db_search_lattice_turn(const db_search_lattice *lattice, const double turn[
 }
 
 double db_search_tolerance(const db_search_spot *s, double angle) {
-    return hypot(s->blur, angle * degree * s->length);
+    return hypot(s->blur, angle * DB_DEGREE * s->length);
 }
 
 double db_search_chance(const db_search_lattice *lattice, double distance) {

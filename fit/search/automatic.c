@@ -3,6 +3,7 @@
 #include "fit/search/automatic.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/quantile.h"
 #include "base/vector.h"
 #include "fit/config/config_refine.h"
@@ -48,13 +49,13 @@ static int nearer_first(const void *a, const void *b) {
 }
 
 static int look_at(const db_fit_geometry *g, const db_observed_spot *spot, spot_width *w) {
-    const double *const c = spot->covariance, degree = 3.14159265358979323846 / 180;
+    const double *const c = spot->covariance;
     double s1[3], q[3], beside[3], here[2], moved[2];
     if (spot->pixels < PIXELS) return 0;
     db_fit_geometry_scattering(g, spot->panel, spot->position, q);
     for (int i = 0; i < 3; i++) s1[i] = q[i] + g->s0[i];
     if (!db_fit_geometry_on_panel(g, spot->panel, s1, here)) return 0;
-    db_turn(g->direction, degree, s1);
+    db_turn(g->direction, DB_DEGREE, s1);
     if (!db_fit_geometry_on_panel(g, spot->panel, s1, moved)) return 0;
     const double u[2] = { moved[0] - here[0], moved[1] - here[1] },
                  reach = u[0] * u[0] + u[1] * u[1], length = sqrt(reach);

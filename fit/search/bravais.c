@@ -5,6 +5,7 @@
 
 #include "base/cell_constants.h"
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "fit/config/crystal_system.h"
 
 #include <dualbragg/expert/symmetry.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double degree = 3.14159265358979323846 / 180;
 static const double most_oblique = 3; /* degree */
 static const double most_strain = 0.04;
 
@@ -77,7 +77,7 @@ static void offer(lattice *l, char family, char centring, int order, const int e
     const db_cell_ties *const ties = db_cell_ties_of(family == 'm' ? "P 1 2 1" : b.symbol, b.cell);
     if (!ties) return;
     db_cell_regularize(ties, b.cell, &edge, &angle);
-    b.strain = fmax(edge, angle * degree);
+    b.strain = fmax(edge, angle * DB_DEGREE);
     int at = 0;
     while (at < l->count && strcmp(l->list[at].symbol, b.symbol) != 0) at++;
     if (b.strain > most_strain || (at < l->count && l->list[at].strain <= b.strain)) return;

@@ -2,6 +2,7 @@
  * distinguish from it. */
 #include "base/cell_constants.h"
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/quantile.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
@@ -153,7 +154,7 @@ static db_status find_in(db_context *context, const db_fit_settings *settings,
 
 /* Rotates a spot to the crystal at a spindle angle of 0. */
 static void turn_back(const db_experiment *experiment, db_search_spots *list) {
-    const double phi = -db_goniometer_middle(experiment, NULL) * 0.017453292519943295769;
+    const double phi = -db_goniometer_middle(experiment, NULL) * DB_DEGREE;
     double axis[3];
     db_experiment_spindle_axis(experiment, axis);
     for (size_t n = 0; n < list->count; n++) {

@@ -8,6 +8,7 @@
 #include "fit/search/orientation_search.h"
 #include "fit/search/search_spots.h"
 #include "fit/search/wide_search.h"
+#include "base/degree.h"
 #include "base/vector.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
@@ -34,7 +35,7 @@ static const double beside = 2;
  * one of the crystal at angle 0. */
 static void turn_crystal(const db_experiment *experiment, const double turn[9],
                          db_crystal *crystal) {
-    const double phi = db_goniometer_middle(experiment, NULL) * 0.017453292519943295769;
+    const double phi = db_goniometer_middle(experiment, NULL) * DB_DEGREE;
     double axis[3];
     double rotation[9], turned[9];
     db_experiment_spindle_axis(experiment, axis);

@@ -4,6 +4,7 @@
 #include "fit/search/orientation_search.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/vector.h"
 
 #include <math.h>
@@ -16,7 +17,6 @@ enum {
     FIRST_PROBED = 50, /* spots that try candidates first */
     TURNS = 4          /* of a refinement at each tolerance */
 };
-static const double degree = 3.14159265358979323846 / 180;
 static const double first_angle = 0.8; /* degree: error of a candidate and of the spots together */
 static const double last_angle = 0.3;  /* degree: mosaic spread and the rest of this error */
 static const double most_work = 3e9;   /* operations, about some seconds, for an effort of 1 */
@@ -115,7 +115,7 @@ static size_t nodes_of(const search *s, const db_search_spot *of, size_t *first)
 static void try_pair(search *s, const probes *p, const db_search_spot *a, const db_search_spot *b) {
     const double cosine = db_dot(a->q, b->q) / (a->length * b->length);
     const double angle = acos(fmax(-1, fmin(1, cosine)));
-    const double off = first_angle * degree + a->blur / a->length + b->blur / b->length;
+    const double off = first_angle * DB_DEGREE + a->blur / a->length + b->blur / b->length;
     if (angle < 0.3 || angle > 2.85) return; /* too close to parallel to define a turn */
     const double most = cos(fmax(0, angle - off)), least = cos(fmin(3.14159, angle + off));
     double measured[9], axes[9], back[9];

@@ -2,6 +2,7 @@
 #include "fit/search/stage_search.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/vector.h"
 #include "fit/pixels/geometry.h"
 
@@ -147,8 +148,6 @@ int db_unknown_held(const db_unknowns *u, size_t i, double value, double slope) 
     return value >= u->upper[i] - near && slope < 0;
 }
 
-static const double degree = 3.14159265358979323846 / 180;
-
 db_status db_farthest_block(const db_objective *objective, double *pixels) {
     const db_detector *const detector = &objective->experiment.detector;
     db_fit_geometry geometry;
@@ -178,7 +177,7 @@ double db_longest_step(const db_objective *objective, const db_fit_parameter *pa
     switch (db_facts_of(parameter->parameter)->lever) {
     case DB_LEVER_NONE: return most;
     case DB_LEVER_STRETCH: return fmin(most, turn * value);
-    case DB_LEVER_TURN: return fmin(most, turn / degree);
+    case DB_LEVER_TURN: return fmin(most, turn / DB_DEGREE);
     case DB_LEVER_BEAM:
         return fmin(most, 500 * shift / hypot(farthest, e->detector.distance / pixel));
     case DB_LEVER_SHIFT: return fmin(most, shift * pixel);

@@ -7,6 +7,7 @@
 #include "fit/search/wide_search.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/threads.h"
 #include "base/vector.h"
 #include "fit/linear/cholesky.h"
@@ -23,7 +24,6 @@ enum {
     ROWS = 24,      /* translations kept for each edge */
     CANDIDATES = 32 /* poses to refine */
 };
-static const double degree = 3.14159265358979323846 / 180;
 static const double two_pi = 2 * 3.14159265358979323846;
 static const double most_cycles =
     30; /* cycles along an edge in the probed spots, if they are enough */
@@ -218,7 +218,7 @@ static void try_row_pairs(wide *w, int i, int k) {
                                                        (length[0] * length[1]))));
             db_search_pose pose = { .scale = 0.5 * (scale[0] + scale[1]) };
             if (fabs(scale[0] - scale[1]) > same_scale ||
-                fabs(enclosed - angle) > same_angle * degree)
+                fabs(enclosed - angle) > same_angle * DB_DEGREE)
                 continue;
             double t[2][3];
             for (int j = 0; j < 6; j++) t[j / 3][j % 3] = sign[j / 3] * row[j / 3][j % 3];
@@ -281,7 +281,7 @@ static void improve_pose(const wide *w, double angle, db_search_pose *pose) {
 
 /* ln of the number of scales and beams that differ by more than a tolerance. */
 static double ln_tried(const wide *w) {
-    const double last = angles[sizeof angles / sizeof *angles - 1] * degree;
+    const double last = angles[sizeof angles / sizeof *angles - 1] * DB_DEGREE;
     double sum = log1p((w->room->scale[1] - w->room->scale[0]) / last);
     for (int d = 0; d < 2; d++) sum += log1p(w->room->beam[d][1] - w->room->beam[d][0]);
     return sum;

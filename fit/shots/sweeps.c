@@ -2,6 +2,7 @@
 #include "fit/shots/sweeps.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/vector.h"
 #include "fit/shots/records.h"
 #include "fit/shots/shares.h"
@@ -28,7 +29,7 @@ static turning turning_of(const db_experiment *e) {
 static int is_of_sweep(const turning *before, const turning *next) {
     const double same = 0.5;    /* degree */
     const double farther = 0.5; /* of the width of a frame */
-    int is_set = db_dot(before->axis, next->axis) > cos(same * 3.14159265358979323846 / 180);
+    int is_set = db_dot(before->axis, next->axis) > cos(same * DB_DEGREE);
     const double way = next->width < 0 ? -1 : 1, on = way * (next->phi - before->phi);
     for (int i = 0; i < 3; i++)
         is_set &= fabs(remainder(next->frame[i] - before->frame[i], 360)) <= same;

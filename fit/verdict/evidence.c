@@ -1,6 +1,7 @@
 #include "fit/verdict/evidence.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/vector.h"
 #include "fit/pixels/geometry.h"
 
@@ -22,8 +23,6 @@ static const double LEAST_PART = 1e-3; /* of any kind of spots, so that none bec
 enum { ROUNDS = 30 };
 /* Parts and widths are found when they change by less than this fraction. */
 static const double SETTLED = 1e-6;
-
-static const double degree = 3.14159265358979323846 / 180;
 
 void db_evidence_clear(db_evidence *e) {
     free(e->spot);
@@ -54,7 +53,7 @@ static void come_along(const db_evidence *e, const double offset[9], const doubl
         come_near(line, central / e->wave_number[1] - 1, central / e->wave_number[0] - 1, at);
     }
     if (e->half_rotation > 0) {
-        const double most = e->half_rotation * degree;
+        const double most = e->half_rotation * DB_DEGREE;
         db_cross(e->axis, g, across);
         db_apply(offset, across, line);
         come_near(line, -most, most, at);
@@ -139,7 +138,8 @@ static inline void place_corners(const db_evidence *e, const db_evidence_spot *s
     if (e->half_rotation > 0) {
         double turned[9];
         db_multiply(offset, nodes->turned, turned);
-        come_near_all(turned, first, -e->half_rotation * degree, e->half_rotation * degree, to);
+        come_near_all(turned, first, -e->half_rotation * DB_DEGREE, e->half_rotation * DB_DEGREE,
+                      to);
     }
 }
 
@@ -340,7 +340,7 @@ static db_evidence_spot spot_of(const db_fit_geometry *g, const db_evidence *e,
     const double along = db_dot(s.q, g->direction),
                  across = sqrt(fmax(0, db_dot(s.q, s.q) - along * along));
     for (int i = 0; i < 3; i++) s1[i] = s.q[i] + g->s0[i];
-    const double scale = across * degree / db_length(s1);
+    const double scale = across * DB_DEGREE / db_length(s1);
     for (int i = 0; i < 3; i++) columns[3 * i + 2] = scale * s1[i];
     if (!db_invert(columns, s.offset)) return (db_evidence_spot){ .volume = 0 };
     s.volume = determinant(s.offset);
@@ -348,7 +348,7 @@ static db_evidence_spot spot_of(const db_fit_geometry *g, const db_evidence *e,
     db_cross(e->axis, s.q, turned);
     db_apply(s.offset, turned, s.sweep[0]);
     db_apply(s.offset, s.q, s.sweep[1]);
-    const double range[DB_SWEEPS] = { 2 * e->half_rotation * degree,
+    const double range[DB_SWEEPS] = { 2 * e->half_rotation * DB_DEGREE,
                                       (e->wave_number[1] - e->wave_number[0]) / db_length(e->s0) };
     for (int k = 0; k < DB_SWEEPS; k++)
         for (int i = 0; i < 3; i++) s.sweep[k][i] *= range[k];
@@ -367,7 +367,7 @@ static void take(const db_fit_geometry *g, const db_experiment *model,
     e->judged = e->count < DB_MOST_JUDGED ? e->count : DB_MOST_JUDGED;
     double length = 0;
     for (size_t i = 0; i < e->judged; i++) length += db_length(e->spot[i].q) / (double)e->judged;
-    e->node_turn = length > 0 ? hypot(g->mosaic_angle, g->node_width / length / degree) : 0;
+    e->node_turn = length > 0 ? hypot(g->mosaic_angle, g->node_width / length / DB_DEGREE) : 0;
     for (int half = 0; half < DB_HALVES; half++) {
         e->width[half] = FIRST;
         db_evidence_fit(e, half);

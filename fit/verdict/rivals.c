@@ -2,6 +2,7 @@
 
 #include "base/cell_constants.h"
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/quantile.h"
 #include "fit/linear/cholesky.h"
 #include "fit/pixels/geometry.h"
@@ -15,8 +16,6 @@ enum {
     MOST_TIMES = 4,
     WAYS = 7 + 13 + 35
 }; /* factors on the number of nodes: 2 to 4, or divided by them */
-
-static const double degree = 3.14159265358979323846 / 180;
 
 double db_margin_over_none(const db_evidence *e) {
     double sum = 0;
@@ -237,7 +236,7 @@ db_status db_margin_over_turned(db_context *context, const db_evidence *e, doubl
             double lattice[9], axis[3];
             memcpy(lattice, e->lattice, sizeof lattice);
             for (int k = 0; k < 3; k++) axis[k] = lattice[3 * k + row];
-            if (db_normalize(axis)) db_turn_columns(axis, turn * degree, lattice);
+            if (db_normalize(axis)) db_turn_columns(axis, turn * DB_DEGREE, lattice);
             *least = fmin(*least, margin_over_lattice(e, lattice, DB_RIVAL_INSTEAD, room));
         }
     free(room);
@@ -278,7 +277,7 @@ static void slopes_at(const db_evidence *e, const mover *m, const db_evidence_sp
         for (int i = 0; i < 3 && k >= SHIFTED; i++)
             change[i] = index[k - SHIFTED] * e->lattice[3 * i + k - SHIFTED];
         if (k < TURNED || k >= SHIFTED) db_apply(s->offset, change, at);
-        for (int i = 0; i < 3; i++) slope[i][k] = at[i] * (k < TURNED ? degree : 1);
+        for (int i = 0; i < 3; i++) slope[i][k] = at[i] * (k < TURNED ? DB_DEGREE : 1);
     }
 }
 

@@ -2,13 +2,14 @@
 #ifndef DB_BASE_CELL_CONSTANTS_H
 #define DB_BASE_CELL_CONSTANTS_H
 
+#include "base/degree.h"
 #include "base/vector.h"
 
 /* Angle between two vectors, degree. */
 static inline double db_angle(const double a[3], const double b[3]) {
     double across[3];
     db_cross(a, b, across);
-    return 57.295779513082320877 * atan2(db_length(across), db_dot(a, b));
+    return DB_RADIAN * atan2(db_length(across), db_dot(a, b));
 }
 
 /* Lengths of three edges, in rows, and angles (degree) between them. */

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* getline */
 /* dualbragg orient: orientation matrices. */
+#include "base/degree.h"
 #include "base/vector.h"
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
@@ -16,8 +17,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const double RADIAN = 0.017453292519943295769; /* per degree */
-
 /* Replaces the crystal by UBtoA's: the component of c* along a* x b* is too large by sin gamma / sin gamma*. */
 static db_status ubtoa_lattice(db_context *context, db_crystal *crystal) {
     double a_star[9];
@@ -27,7 +26,7 @@ static db_status ubtoa_lattice(db_context *context, db_crystal *crystal) {
     double n[3];
     db_cross(a, b, n);
     const double sin_gamma_star = db_length(n) / (db_length(a) * db_length(b));
-    const double factor = sin(RADIAN * crystal->cell[5]) / sin_gamma_star;
+    const double factor = sin(DB_DEGREE * crystal->cell[5]) / sin_gamma_star;
     double along = 0; /* of c* along n, in units of |n|^2 */
     for (int i = 0; i < 3; i++) along += a_star[3 * i + 2] * n[i] / (db_length(n) * db_length(n));
     for (int i = 0; i < 3; i++) a_star[3 * i + 2] += (factor - 1) * along * n[i];

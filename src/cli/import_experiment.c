@@ -1,6 +1,7 @@
 /* Facts about an experiment. */
 #include "cli/import.h"
 
+#include "base/degree.h"
 #include "base/path.h"
 #include "base/rotation.h"
 #include "base/vector.h"
@@ -109,7 +110,7 @@ static void add_two_theta(const db_experiment *e, db_imported *file) {
     }
     const double flat = db_length(sum) / (double)e->detector.panel_count;
     const double cosine = fabs(db_dot(sum, e->beam.direction)) / db_length(sum);
-    const double angle = acos(fmin(cosine, 1)) * 180 / acos(-1);
+    const double angle = DB_RADIAN * acos(fmin(cosine, 1));
     if (flat > 0.9999 && angle > LEAST)
         db_imported_add(file, "two_theta", 1, &angle,
                         "%.4g degree, between the beam and the detector's normal", angle);

@@ -1,6 +1,7 @@
 /* Is an orientation the one of the crystal on an image? Decided by the image's spots, without a refinement. */
 #include "cli/import.h"
 
+#include "base/degree.h"
 #include "base/vector.h"
 #include "surroundings/surroundings.h"
 
@@ -45,7 +46,7 @@ static spot spot_at(const db_experiment *e, double turned, size_t panel, int f, 
     for (int i = 0; i < 3; i++)
         q[i] = (position[i] / distance - e->beam.direction[i]) / e->beam.wavelength;
     db_experiment_spindle_axis(e, axis);
-    db_turn(axis, 0 - turned * acos(-1) / 180, q);
+    db_turn(axis, 0 - turned * DB_DEGREE, q);
     for (int i = 0; i < 3; i++) found.q[i] = q[i];
     found.length = db_length(q);
     return found;

@@ -3,6 +3,7 @@
 #include "engine/spot_bounds.h"
 
 #include "engine/plan_cut.h"
+#include "base/degree.h"
 #include "base/vector.h"
 
 /* Bound of a symmetric tensor's largest eigenvalue: the largest sum of a row. */
@@ -112,7 +113,7 @@ db_spot_bounds db_spot_bounds_of(const db_plan *plan) {
         least_kappa = fmin(least_kappa, plan->values.source_double[j].kappa);
         weight = fmax(weight, plan->values.source_double[j].weight);
     }
-    const double range = fabs(e->goniometer.phi_step) * 0.017453292519943295769;
+    const double range = fabs(e->goniometer.phi_step) * DB_DEGREE;
     b.photons = db_plan_pixel_factor(plan);
     b.largest = 2 * log(1 / DB_SPOT_ALWAYS);
     b.place = db_plan_place_variance(plan);

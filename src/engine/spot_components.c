@@ -1,11 +1,11 @@
 #include "engine/spot_components.h"
 #include "engine/spot_search.h"
 
+#include "base/degree.h"
 #include "base/vector.h"
 
 #include <string.h>
 
-static const double DEGREE = 0.017453292519943295769;
 static const double ROOT_TWO_PI = 2.506628274631000502415765;
 
 /* Weights of the parts of a passage. */
@@ -97,7 +97,7 @@ static double pass_passages(const db_spot_name *name, const db_spot_values *valu
         c[i] += m.mean * p[i];
         moved[i] = sqrt(m.variance) * (p[i] - su[i] * along / (width * width));
     }
-    k->spot.angle += m.mean / per_angle / DEGREE;
+    k->spot.angle += m.mean / per_angle / DB_DEGREE;
     k->spot.recorded = fmin(1, exp(m.log_whole) * fabs(along) / (width * ROOT_TWO_PI));
     k->leaves = along > 0;
     return m.log_whole - log(ROOT_TWO_PI);
@@ -138,12 +138,12 @@ static db_spot_component component_of(const db_plan *plan, const db_spot_options
     memcpy(spot->hkl, name->hkl, sizeof spot->hkl);
     spot->resolution = wavelength / f->rho;
     spot->excitation = distance / f->width;
-    spot->turn = distance / fmax(f->arm, 1e-9) / DEGREE;
-    spot->width = f->width / fmax(f->arm, 1e-9) / DEGREE;
+    spot->turn = distance / fmax(f->arm, 1e-9) / DB_DEGREE;
+    spot->width = f->width / fmax(f->arm, 1e-9) / DB_DEGREE;
     spot->recorded = f->recorded;
-    spot->angle = name->passage.at / DEGREE + f->angle;
+    spot->angle = name->passage.at / DB_DEGREE + f->angle;
     k.listed = fabs(distance) <=
-               options->most_excitation * f->width + options->most_turn * DEGREE * f->arm;
+               options->most_excitation * f->width + options->most_turn * DB_DEGREE * f->arm;
     select_wavelengths(wavelength, plan->values.interface.spread.bandwidth.v, f, &k);
     if (f->bright == 0 || !(f->obliquity > 0)) return k;
     /* the spot holds the square of a sub-pixel, 1/12 of its area; pixels are larger */

@@ -3,6 +3,7 @@
 #include "engine/plan_create.h"
 #include "engine/spot_bounds.h"
 #include "engine/spot_search.h"
+#include "base/degree.h"
 #include "base/given.h"
 
 #include "base/threads.h"
@@ -288,7 +289,7 @@ static db_status search_spots(const db_plan *plan, const db_spot_options *option
                               db_spot_list *list) {
     db_spot_bounds bounds = db_spot_bounds_of(plan);
     bounds.largest = options->most_excitation * options->most_excitation + 1;
-    bounds.turn = options->most_turn * 0.017453292519943295769;
+    bounds.turn = options->most_turn * DB_DEGREE;
     return db_spots_search_names(plan, &bounds, list);
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/spot_bounds.h"
 #include "kernel/spot_tiles.h"
+#include "base/degree.h"
 #include "base/growth.h"
 #include "base/threads.h"
 #include "base/vector.h"
@@ -16,14 +17,13 @@
 enum { MOST_PIECES = 64 };
 
 static const double PI = 3.14159265358979323846;
-static const double DEGREE = 0.017453292519943295769;
 
 int db_spot_passages(const db_experiment *e, const db_interface *z, size_t source, const int hkl[3],
                      db_spot_passage passage[DB_SPOT_MOST_PASSAGES]) {
     const double node[3] = { hkl[0], hkl[1], hkl[2] };
     const spot_circle_double_0 k =
         spot_circle_of_double_0(z->spread.spindle, spot_node_of_double_0(z, node, NULL).r);
-    return passages_of(&k, z->source[source].s0, e->goniometer.phi_step * DEGREE, passage);
+    return passages_of(&k, z->source[source].s0, e->goniometer.phi_step * DB_DEGREE, passage);
 }
 
 /* A search in progress. */
@@ -340,7 +340,7 @@ static void want_amplitudes(const db_plan_parameters *parameters, db_spot_search
 db_spot_search db_spot_search_of(const db_plan *plan, const db_spot_bounds *bounds) {
     const db_interface *z = &plan->values.interface;
     const db_structure_factors *f = &plan->experiment.structure_factors;
-    const double range = plan->experiment.goniometer.phi_step * DEGREE;
+    const double range = plan->experiment.goniometer.phi_step * DB_DEGREE;
     db_spot_search s = { .parts = z->spread.parts,
                          .layer_step = z->layer_step.v,
                          .attenuation = z->attenuation.v,
@@ -405,7 +405,7 @@ static void add_to_group(const db_plan *plan, const db_spot_search *search, size
                          db_spot_group *g) {
     const db_kernel_source_double *source = &plan->values.source_double[j];
     const db_spot_reach reach = db_spot_largest_reach(&search->bounds, 1 / source->kappa);
-    const double sweep = 0.5 * fabs(plan->experiment.goniometer.phi_step * DEGREE);
+    const double sweep = 0.5 * fabs(plan->experiment.goniometer.phi_step * DB_DEGREE);
     const double kappa = source->kappa, turned = sweep * search->bounds.longest,
                  rounding = 1e-9 * kappa;
     const double out = kappa * reach.outwards + turned + rounding,

@@ -1,6 +1,7 @@
 /* Units as files name them. */
 #include "io/units.h"
 
+#include "base/degree.h"
 #include "base/photon_energy.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static const named_unit units[] = {
     { DB_UNIT_ANGLE, "deg", "degree", 1, "" },
     { DB_UNIT_ANGLE, "\xc2\xb0", "degree", 1, "" },
     { DB_UNIT_ANGLE, "\xb0", "degree", 1, "" }, /* Latin-1 */
-    { DB_UNIT_ANGLE, "rad", "radian", 57.295779513082320877, "mu" },
+    { DB_UNIT_ANGLE, "rad", "radian", DB_RADIAN, "mu" },
     { DB_UNIT_ENERGY, "eV", "electronvolt", 1, "kMG" },
     { DB_UNIT_TIME, "s", "second", 1, "mun" },
     { DB_UNIT_TIME, "sec", "second", 1, "mun" },

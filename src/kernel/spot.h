@@ -35,6 +35,7 @@
 #define spot_of AD_NUM(spot_of)
 #define spot_at AD_NUM(spot_at)
 
+#include "base/degree.h"
 #include "kernel/spot_entry.h"
 
 /* The node of a reflection, at the spot's angle. */
@@ -412,7 +413,7 @@ AD_FN spot_values spot_of(const db_experiment *e, const interface_values *z,
     const vec3 speed = v3_scale(node->speed, wavelength); /* W v, not W B v: |r| stays */
     const num per_angle =
         spot_along_turn(v3_add(speed, v3_scale(along, v3_dot(c, speed))), &s.root, &s.white);
-    const REAL range = (REAL)(fabs(e->goniometer.phi_step) * 0.017453292519943295769);
+    const REAL range = (REAL)(fabs(e->goniometer.phi_step) * DB_DEGREE);
     s.from = n_mul(per_angle, n_sub(node->from, node->at));
     s.to = n_mul(per_angle, n_sub(node->to, node->at));
     const lane mean = l_set((REAL)(2.506628274631000502415765 / range));

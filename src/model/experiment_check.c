@@ -3,6 +3,7 @@
 #include <dualbragg/expert/experiment_geometry.h>
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/given.h"
 #include "base/vector.h"
 #include "model/amplitude_box.h"
@@ -42,8 +43,8 @@ static db_status check_cell(db_context *context, const double cell[6]) {
         DB_TRY(check_range(context, edges[i], cell[i], 0.1, 1e6, "angstrom"));
     for (int i = 0; i < 3; i++)
         DB_TRY(check_range(context, angles[i], cell[3 + i], 1, 179, "degree"));
-    const double degree = 0.017453292519943295769;
-    const double x = cos(cell[3] * degree), y = cos(cell[4] * degree), z = cos(cell[5] * degree);
+    const double x = cos(cell[3] * DB_DEGREE), y = cos(cell[4] * DB_DEGREE),
+                 z = cos(cell[5] * DB_DEGREE);
     const double square = 1 - x * x - y * y - z * z + 2 * x * y * z;
     if (!(square > 1e-8))
         return db_fail(context, DB_ERROR_INPUT,
@@ -257,7 +258,7 @@ static db_status check_sphere(db_context *context, const db_panel *panel,
             return db_fail(context, DB_ERROR_INPUT,
                            "curved detector: expected corners at most 180 degree from the direct "
                            "beam around the sphere of radius %g mm, found one at %g degree",
-                           1e3 * placed->radius.v, angle * 57.295779513082320877);
+                           1e3 * placed->radius.v, angle * DB_RADIAN);
     }
     return DB_OK;
 }

@@ -4,11 +4,11 @@
  *
  * Source of the equations: docs/theory/crystal.md, beam.md and detector.md. Lengths inside:
  * angstrom for the crystal, metre for the detector. */
+#include "base/degree.h"
 #include "base/photon_energy.h"
 #include "model/halo_samples.h"
 #include "model/site_kinds.h"
 
-static const double DEGREE = 0.017453292519943295769; /* radian */
 static const double PARALLEL = 1e-12; /* squared sine between directions that count as parallel */
 
 typedef struct {
@@ -23,7 +23,7 @@ static num parameter(const model_inputs *m, db_parameter p) {
 }
 
 static num radians(const model_inputs *m, db_parameter p) {
-    return n_scale(parameter(m, p), DEGREE);
+    return n_scale(parameter(m, p), DB_DEGREE);
 }
 
 static vec3 fixed(const double v[3]) { return v3_passive(v[0], v[1], v[2]); }
@@ -61,8 +61,9 @@ static mat3 misset_turn(const model_inputs *m) {
     const mat3 misset =
         m3_rotation_xyz(radians(m, DB_MISSET_X), radians(m, DB_MISSET_Y), radians(m, DB_MISSET_Z));
     if (frame[0] == 0 && frame[1] == 0 && frame[2] == 0) return misset;
-    const mat3 turn = m3_rotation_xyz(n_constant(frame[0] * DEGREE), n_constant(frame[1] * DEGREE),
-                                      n_constant(frame[2] * DEGREE));
+    const mat3 turn =
+        m3_rotation_xyz(n_constant(frame[0] * DB_DEGREE), n_constant(frame[1] * DB_DEGREE),
+                        n_constant(frame[2] * DB_DEGREE));
     return m3_multiply(turn, m3_multiply(misset, m3_transpose(turn)));
 }
 
@@ -155,7 +156,7 @@ static void block_lattices(const model_inputs *m, spread_interface *out) {
     for (int i = 0; i < 6; i++) {
         const num total = i < 3 ? n_add(parameter(m, rotation[i]), parameter(m, DB_MOSAIC_VARIANCE))
                                 : parameter(m, rotation[i]);
-        out->rotation[i] = n_scale(total, DEGREE * DEGREE);
+        out->rotation[i] = n_scale(total, DB_DEGREE * DB_DEGREE);
     }
     static const db_parameter direct[3] = { DB_STRAIN_XX, DB_STRAIN_YY, DB_STRAIN_ZZ },
                               shear[3] = { DB_STRAIN_YZ, DB_STRAIN_ZX, DB_STRAIN_XY };
@@ -278,7 +279,7 @@ static void sample_rotations(const model_inputs *m, const db_mosaic_direction *d
     const db_experiment *e = m->experiment;
     const int domains = e->crystal.mosaic_domains;
     for (int i = 0; i < e->goniometer.phi_steps; i++) {
-        const double angle = i * e->goniometer.phi_step * DEGREE;
+        const double angle = i * e->goniometer.phi_step * DB_DEGREE;
         const mat3 spindle = m3_rotation(axis, n_constant(angle));
         const mat3 now = m3_multiply(spindle, turn);
         for (int k = 0; k < domains; k++) {
@@ -293,7 +294,7 @@ static void sample_rotations(const model_inputs *m, const db_mosaic_direction *d
 static void halo_rotations(const model_inputs *m, vec3 axis, mat3 *rotation) {
     const db_goniometer *g = &m->experiment->goniometer;
     const size_t count = db_sample_count(m->experiment);
-    const double part = g->phi_step * g->phi_steps * DEGREE / (double)count;
+    const double part = g->phi_step * g->phi_steps * DB_DEGREE / (double)count;
     for (size_t i = 0; i < count; i++)
         rotation[i] = m3_transpose(m3_rotation(axis, n_constant(((double)i + 0.5) * part)));
 }

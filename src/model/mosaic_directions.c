@@ -1,6 +1,7 @@
 /* Axes and angles of the mosaic domains. */
 #include "model/mosaic_directions.h"
 
+#include "base/degree.h"
 #include "model/ran1.h"
 
 #include <math.h>
@@ -14,12 +15,11 @@ static double rounded_fraction(double spread, float cube_root) {
 }
 
 void db_mosaic_directions(long seed, double spread, int domains, db_mosaic_direction *directions) {
-    static const double pi = 3.14159265358979323846;
     db_ran1 generator;
     db_ran1_seed(&generator, seed);
     for (int m = 0; m < domains; m++) {
         /* single precision, as the generator's users are */
         const float cube_root = db_ran1_direction(&generator, directions[m].axis);
-        directions[m].fraction = m == 0 ? 0.0 : rounded_fraction(spread * (pi / 180), cube_root);
+        directions[m].fraction = m == 0 ? 0.0 : rounded_fraction(spread * DB_DEGREE, cube_root);
     }
 }

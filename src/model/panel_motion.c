@@ -2,6 +2,7 @@
 #include <dualbragg/expert/panel_motion.h>
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/given.h"
 #include "base/vector.h"
 
@@ -17,8 +18,6 @@ typedef vec3 turning_vector;
 #undef DIRS
 #define DIRS 0
 #include "ad/num.h"
-
-static const double DEGREE = 0.017453292519943295769; /* radian */
 
 static void centre_of(const db_panel *p, double centre[3]) {
     const double half_fast = 0.5 * p->fast_pixels * p->pixel_size[0],
@@ -83,8 +82,8 @@ static db_status check_motion(db_context *context, const db_panel_motion *m) {
 
 /* The rotation in components along the motion's axes. */
 static mat3 turn_of(const db_panel_motion *m) {
-    return m3_rotation_xyz(n_constant(DEGREE * m->turn[0]), n_constant(DEGREE * m->turn[1]),
-                           n_constant(DEGREE * m->turn[2]));
+    return m3_rotation_xyz(n_constant(DB_DEGREE * m->turn[0]), n_constant(DB_DEGREE * m->turn[1]),
+                           n_constant(DB_DEGREE * m->turn[2]));
 }
 
 /* Turns a vector, by adding its change through the rotation. */
@@ -134,9 +133,9 @@ void db_panels_take_own_motion(db_detector *detector) {
 /* A vector turned by the group's motion, with its slopes by the three rotations (degree), in
  * components of its axes. */
 static turning_vector turning(const db_panel_motion *group, const double v[3]) {
-    const mat3 turn = m3_rotation_xyz(n_scale(n_seed(group->turn[0], 0), DEGREE),
-                                      n_scale(n_seed(group->turn[1], 1), DEGREE),
-                                      n_scale(n_seed(group->turn[2], 2), DEGREE));
+    const mat3 turn = m3_rotation_xyz(n_scale(n_seed(group->turn[0], 0), DB_DEGREE),
+                                      n_scale(n_seed(group->turn[1], 1), DB_DEGREE),
+                                      n_scale(n_seed(group->turn[2], 2), DB_DEGREE));
     return m3_apply(turn, v3_passive(db_dot(group->axis[0], v), db_dot(group->axis[1], v),
                                      db_dot(group->axis[2], v)));
 }
@@ -159,7 +158,7 @@ void db_panel_motion_parts(const db_panel *panel, const db_panel_motion *group, 
         const double along[3] = { axis[i].x.v, axis[i].y.v, axis[i].z.v };
         for (int j = 0; j < 3; j++) {
             /* own rotation i takes the next axis towards the last one */
-            part[i][j] = slope_along(axis[(i + 1) % 3], j, axis[(i + 2) % 3]) / DEGREE;
+            part[i][j] = slope_along(axis[(i + 1) % 3], j, axis[(i + 2) % 3]) / DB_DEGREE;
             part[3 + i][j] = slope_along(centre, j, axis[i]);
             part[i][3 + j] = 0;
             part[3 + i][3 + j] = along[j];

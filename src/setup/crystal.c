@@ -3,14 +3,13 @@
 #include "setup/parts.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/vector.h"
 
 #include <dualbragg/expert/mosflm_matrix.h>
 #include <dualbragg/expert/setup_fields.h>
 #include <dualbragg/io.h>
 #include <string.h>
-
-static const double DEGREE = 0.017453292519943295769; /* radian */
 
 static const char *const edge_names[3] = { "a", "b", "c" };
 
@@ -60,8 +59,8 @@ static void force_edges(const double cell[6], db_crystal *crystal, const db_setu
 
 /* Volume (A^3) of the cell; NAN or 0 if no cell has such angles. */
 static double cell_volume(const double cell[6]) {
-    const double alpha = DEGREE * cell[3], beta = DEGREE * cell[4], gamma = DEGREE * cell[5],
-                 half = (alpha + beta + gamma) / 2;
+    const double alpha = DB_DEGREE * cell[3], beta = DB_DEGREE * cell[4],
+                 gamma = DB_DEGREE * cell[5], half = (alpha + beta + gamma) / 2;
     return 2 * cell[0] * cell[1] * cell[2] *
            sqrt(sin(half) * sin(half - alpha) * sin(half - beta) * sin(half - gamma));
 }
@@ -70,8 +69,9 @@ static double cell_volume(const double cell[6]) {
  * degree. It keeps the user's edges, but has wrong angles. */
 static db_status reference_lattice(db_context *context, const double cell[6], db_crystal *crystal) {
     const double a = cell[0], b = cell[1], c = cell[2], volume = cell_volume(cell);
-    const double ca = cos(DEGREE * cell[3]), cb = cos(DEGREE * cell[4]), cg = cos(DEGREE * cell[5]),
-                 sa = sin(DEGREE * cell[3]), sb = sin(DEGREE * cell[4]), sg = sin(DEGREE * cell[5]);
+    const double ca = cos(DB_DEGREE * cell[3]), cb = cos(DB_DEGREE * cell[4]),
+                 cg = cos(DB_DEGREE * cell[5]), sa = sin(DB_DEGREE * cell[3]),
+                 sb = sin(DB_DEGREE * cell[4]), sg = sin(DB_DEGREE * cell[5]);
     const double a_star = b * c * sa / volume, b_star = c * a * sb / volume,
                  c_star = a * b * sg / volume;
     const double cos_alpha_star = (cb * cg - ca) / (sb * sg),

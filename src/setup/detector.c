@@ -3,6 +3,7 @@
 #include "setup/parts.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "model/model.h"
 
 #include <float.h>
@@ -161,7 +162,7 @@ static db_status curved(db_context *context, const db_setup *setup, db_experimen
                    "curved detector: expected a plate perpendicular to the beam, which then wraps "
                    "around the sample; found one turned by %g degree (rotations, two-theta or "
                    "vectors)",
-                   57.295779513082320877 * acos(cosine));
+                   DB_RADIAN * acos(cosine));
 }
 
 db_status db_setup_detector(db_context *context, const db_setup *setup, db_experiment *experiment,

@@ -1,5 +1,6 @@
 /* Misset angles, given or random (docs/theory/crystal.md, Random misset). */
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "model/model.h"
 #include "model/ran1.h"
 #include "setup/parts.h"
@@ -9,7 +10,6 @@
 #define REAL double
 #define DIRS 0
 
-static const double DEGREES = 57.295779513082320877; /* per radian */
 static const double TURN = 6.2831853071795864769;
 
 static const long LARGEST_SEED =
@@ -49,7 +49,7 @@ static mat3 rotation_within(float cap, long seed) {
 
 static mat3 random_rotation(const db_setup *setup) {
     if (db_setup_given(setup->misset_spread))
-        return rotation_within((float)(setup->misset_spread / DEGREES), setup->misset_seed);
+        return rotation_within((float)(setup->misset_spread / DB_RADIAN), setup->misset_seed);
     /* the reference intends 90 degree, but uses 90 radian */
     return setup->compat ? rotation_within(90.0F, setup->misset_seed)
                          : uniform_rotation(setup->misset_seed);
@@ -60,19 +60,19 @@ static void misset_angles(mat3 u, double angle[3]) {
     const double xx = u.r[0].x.v, xy = u.r[0].y.v, yx = u.r[1].x.v, yy = u.r[1].y.v,
                  zx = u.r[2].x.v, zy = u.r[2].y.v, zz = u.r[2].z.v;
     if (zx * zx < 1) {
-        angle[0] = DEGREES * atan2(zy, zz);
-        angle[1] = DEGREES * atan2(-zx, sqrt(zy * zy + zz * zz));
-        angle[2] = DEGREES * atan2(yx, xx);
+        angle[0] = DB_RADIAN * atan2(zy, zz);
+        angle[1] = DB_RADIAN * atan2(-zx, sqrt(zy * zy + zz * zz));
+        angle[2] = DB_RADIAN * atan2(yx, xx);
     } else { /* y = +-90 degree: only a combination of x and z is determined */
         angle[0] = 180;
         angle[1] = zx < 0 ? 90 : -90;
-        angle[2] = DEGREES * atan2(xy, -yy);
+        angle[2] = DB_RADIAN * atan2(xy, -yy);
     }
 }
 
 void db_crystal_misset(const db_crystal *crystal, double angle[3]) {
     num radian[3];
-    for (int i = 0; i < 3; i++) radian[i] = n_constant(crystal->misset[i] / DEGREES);
+    for (int i = 0; i < 3; i++) radian[i] = n_constant(crystal->misset[i] / DB_RADIAN);
     misset_angles(m3_multiply(m3_rotation_xyz(radian[0], radian[1], radian[2]),
                               m3_passive(crystal->orientation)),
                   angle);

@@ -1,6 +1,7 @@
 /* Numbers that may be, but hardly are what was meant: in another unit, or forgotten. */
 #include "setup/parts.h"
 
+#include "base/degree.h"
 #include "base/photon_energy.h"
 
 #include <dualbragg/expert/setup_fields.h>
@@ -39,7 +40,7 @@ static const plausible table[] = {
     { DB_FIELD_DISTANCE, 0, 1, 2, 50000, { 0, 0 }, { { "m", 1000 }, { "um", 1e-3 } } },
     { DB_FIELD_PIXEL_SIZE, 0, 1, 5e-4, 5, { 0, 0 }, { { "um", 1e-3 }, { "m", 1000 } } },
     { DB_FIELD_CELL, 0, 3, 1.5, 5000, { 0, 0 }, { { "nm", 10 }, { "pm", 0.01 } } },
-    { DB_FIELD_CELL, 3, 3, 20, 160, { 0, 0 }, { { "radian", 57.295779513082320877 } } },
+    { DB_FIELD_CELL, 3, 3, 20, 160, { 0, 0 }, { { "radian", DB_RADIAN } } },
     { DB_FIELD_MOSAIC_SPREAD, 0, 1, 0, 30, { 0, 0 }, { { "millidegree", 1e-3 } } },
     { DB_FIELD_MOSAIC_ABC, 0, 3, 0, 30, { 0, 0 }, { { "millidegree", 1e-3 } } },
     { DB_FIELD_MOSAIC_RMS, 0, 1, 0, 15, { 0, 0 }, { { "millidegree", 1e-3 } } },

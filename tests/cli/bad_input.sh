@@ -59,6 +59,8 @@
     expect 2 "-adc: expected a number from -65535 to 65535, found '1e9'" sim $small -intfile o -adc 1e9
     expect 2 "-scale: expected a number from 0, found '-1'" sim $small -intfile o -scale -1
     expect 2 "--tolerance: expected a number from 0, found '-1'" check $small --tolerance -1
+    expect 2 "-oracle_tolerance: expected a number from 0, found '-1'" check $small -oracle_tolerance -1
+    expect 2 "-difference_tolerance: expected a number from 0, found '-1e-7'" check $small -difference_tolerance -1e-7
     # the distance is to blame, not the sub-pixels
     expect 3 "pixel size: 172 mm is hardly meant; usual are 0.0005 to 5 mm (if it is in um, write 0.172)" \
         sim -cell 78 -N 20 -default_F 1 -detpixels 8 -pixel 172 -floatfile o

@@ -3,6 +3,7 @@
 #include "io/experiments/dxtbx.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/frame_name.h"
 #include "base/path.h"
 #include "base/vector.h"
@@ -21,8 +22,6 @@
 #include "ad/lane.h"
 
 #include "ad/num.h"
-
-static const double DEGREE = 0.017453292519943295769; /* radian */
 
 /* Cosine to -z up to which a beam is taken to travel along it: 10 degree. */
 static const double NEARLY_ALONG = 0.9848;
@@ -51,7 +50,7 @@ void db_dials_frame(const db_experiment *experiment, double frame[3][3]) {
 
 void db_turn_by_degrees(const double axis[3], double angle, double vector[3]) {
     const mat3 turn =
-        m3_rotation(v3_passive(axis[0], axis[1], axis[2]), n_constant(DEGREE * angle));
+        m3_rotation(v3_passive(axis[0], axis[1], axis[2]), n_constant(DB_DEGREE * angle));
     const vec3 turned = m3_apply(turn, v3_passive(vector[0], vector[1], vector[2]));
     vector[0] = turned.x.v;
     vector[1] = turned.y.v;

@@ -2,6 +2,7 @@
 #include "io/images/imgcif.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/vector.h"
 
 #include <math.h>
@@ -9,7 +10,6 @@
 
 enum { MOST_AXES = 32 }; /* of a chain, and of a goniometer */
 
-static const double DEGREE = 0.017453292519943295769;
 static const double identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
 
 db_status db_imgcif_read(db_context *context, const char *path, const char *start, const char *end,
@@ -110,8 +110,8 @@ static db_status put_on(const db_imgcif *t, long row, pose *p) {
         DB_TRY(direction_of(t, row, vector));
         const double setting = setting_of(t, id, turns);
         if (turns) {
-            db_turn_columns(vector, setting * DEGREE, p->turn);
-            db_turn(vector, setting * DEGREE, p->shift);
+            db_turn_columns(vector, setting * DB_DEGREE, p->turn);
+            db_turn(vector, setting * DB_DEGREE, p->shift);
         }
         for (int i = 0; i < 3 && !turns; i++) offset[i] += setting * vector[i];
     }
@@ -263,7 +263,7 @@ db_status db_imgcif_scan_read(const db_imgcif *t, db_imgcif_scan *scan, int *fou
                 scan->start = angle;
                 scan->width = width;
             } else {
-                db_turn_columns(vector, angle * DEGREE, turning ? scan->setting : scan->fixed);
+                db_turn_columns(vector, angle * DB_DEGREE, turning ? scan->setting : scan->fixed);
             }
         }
         row = row_with(&t->axis, "id", value(&t->axis, (size_t)row, "depends_on"));
@@ -290,7 +290,7 @@ db_status db_imgcif_beam_read(const db_imgcif *t, db_imgcif_beam *beam) {
     if (t->radiation.rows && number_at(&t->radiation, 0, "polarizn_source_ratio", &ratio) &&
         ratio >= -1 && ratio <= 1)
         beam->polarization = ratio;
-    const double normal[3] = { sin(norm * DEGREE), cos(norm * DEGREE), 0 };
+    const double normal[3] = { sin(norm * DB_DEGREE), cos(norm * DB_DEGREE), 0 };
     db_cross(normal, beam->direction, beam->polarization_axis);
     for (int i = 0; i < 3; i++) beam->polarization_axis[i] *= -1;
     if (!db_normalize(beam->polarization_axis))

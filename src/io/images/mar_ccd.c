@@ -3,6 +3,7 @@
  * that the maker published. Angles are in 1e-3 degree, lengths in um but for pixels (nm), the beam
  * centre in 1e-3 pixels from the outer corner of the first one, the wavelength in 1e-5 angstrom. */
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "io/images/counts.h"
 #include "io/images/tiff.h"
 
@@ -102,7 +103,7 @@ static db_status positive(const header *h, const char *name, size_t at, double u
 }
 
 void db_mar_place(double close, const double near[2], double twotheta, db_measured_image *image) {
-    const double angle = twotheta * 0.017453292519943295;
+    const double angle = twotheta * DB_DEGREE;
     if (!(fabs(twotheta) < 89)) return;
     image->twotheta = twotheta == 0 ? 0 : -twotheta; /* ours swings the other way */
     image->distance = close / cos(angle);

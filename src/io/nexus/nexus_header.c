@@ -3,6 +3,7 @@
 #include "io/nexus/nexus_header.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/vector.h"
 #include "io/images/placement.h"
 #include "io/nexus/nexus.h"
@@ -77,7 +78,7 @@ static db_status read_polarization(header *h) {
             db_notice(f->context,
                       "%s: the beam's polarization is inclined by %.3g degree to the horizontal; "
                       "only its horizontal part, %.3g, is used",
-                      f->path, 0.5 * 57.295779513082320877 * atan2(across, along), along);
+                      f->path, 0.5 * DB_RADIAN * atan2(across, along), along);
     }
     return DB_OK;
 }

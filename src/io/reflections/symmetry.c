@@ -1,4 +1,5 @@
 /* Operators of space groups, and the cells that can have them. Which a group has: gemmi_files.cpp. */
+#include "base/degree.h"
 #include "io/reflections/reflection_list.h"
 
 #include <dualbragg/expert/symmetry.h>
@@ -66,11 +67,10 @@ int db_space_group_absent(const db_space_group *group, const int hkl[3]) {
 
 /* Scalar products of the axes a, b, c. */
 static void metric_of(const double cell[6], double metric[3][3]) {
-    static const double degree = 0.017453292519943295769;
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, angle = 3 + (i + 2) % 3; /* a, b: gamma */
         metric[i][i] = cell[i] * cell[i];
-        metric[i][j] = metric[j][i] = cell[i] * cell[j] * cos(degree * cell[angle]);
+        metric[i][j] = metric[j][i] = cell[i] * cell[j] * cos(DB_DEGREE * cell[angle]);
     }
 }
 
@@ -83,7 +83,6 @@ static double turned_product(const double metric[3][3], const int r[9], int i, i
 
 void db_space_group_strain(const db_space_group *group, const double cell[6], double *edge,
                            double *angle) {
-    static const double radian = 57.295779513082320877;
     double metric[3][3];
     *edge = *angle = 0;
     metric_of(cell, metric);
@@ -95,8 +94,8 @@ void db_space_group_strain(const db_space_group *group, const double cell[6], do
                          b = sqrt(turned_product(metric, r, j, j)),
                          cosine = turned_product(metric, r, i, j) / (a * b);
             *edge = fmax(*edge, fabs(a / cell[i] - 1));
-            *angle = fmax(*angle,
-                          fabs(radian * acos(fmin(fmax(cosine, -1), 1)) - cell[3 + (i + 2) % 3]));
+            *angle = fmax(
+                *angle, fabs(DB_RADIAN * acos(fmin(fmax(cosine, -1), 1)) - cell[3 + (i + 2) % 3]));
         }
     }
 }

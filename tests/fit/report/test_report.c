@@ -619,6 +619,34 @@ static void json_is_what_the_documentation_says(void **state) {
     free(documented.text);
 }
 
+static void large_frames_are_averaged_over_blocks(void **state) {
+    (void)state;
+    enum { FAST = 7, SLOW = 5 }; /* one column and one row too many for blocks of 2 x 2 */
+    db_pixel_frames p;
+    int bin;
+    assert_int_equal(db_pixel_frames_allocate(context, FAST, SLOW, &p), DB_OK);
+    for (int i = 0; i < FAST * SLOW; i++) {
+        const int fast = i % FAST, slow = i / FAST;
+        p.measured[i] = (float)(100 * slow + 10 * fast);
+        p.model[i] = (float)(slow * slow + fast);
+        p.sigma[i] = fast < 2 ? 6 : (float)(1 + 2 * (fast % 2));
+    }
+    p.measured[2 * FAST + 5] = NAN;
+    assert_int_equal(db_pixel_frames_reduce(context, FAST * SLOW, &p, &bin), DB_OK);
+    assert_true(bin == 1 && p.fast == FAST && p.slow == SLOW);
+    assert_int_equal(db_pixel_frames_reduce(context, 9, &p, &bin), DB_OK);
+    assert_true(bin == 2 && p.fast == 3 && p.slow == 2);
+    static const float measured[] = { 55, 75, 95, 255, 275, NAN }, model[] = { 1, 3, 5, 7, 9, 11 };
+    for (int i = 0; i < 6; i++) {
+        assert_true(p.measured[i] == measured[i] || (isnan(p.measured[i]) && isnan(measured[i])));
+        assert_true(p.model[i] == model[i]);
+        /* of a mean of four: half the root of the mean square */
+        const double sigma = i % 3 == 0 ? 3 : sqrt((2 * 1 + 2 * 9) / 4.0) / 2;
+        assert_true(fabs((double)p.sigma[i] - sigma) < 1e-6);
+    }
+    db_pixel_frames_clear(&p);
+}
+
 static void errors_in_units_of_the_last_digit(void **state) {
     (void)state;
     static const struct {
@@ -662,6 +690,7 @@ int main(void) {
         cmocka_unit_test(panels_without_a_list_have_no_model),
         cmocka_unit_test(json_says_the_same),
         cmocka_unit_test(json_is_what_the_documentation_says),
+        cmocka_unit_test(large_frames_are_averaged_over_blocks),
         cmocka_unit_test(errors_in_units_of_the_last_digit),
     };
     return cmocka_run_group_tests(tests, make, drop);
