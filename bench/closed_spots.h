@@ -75,7 +75,7 @@ typedef struct db_bench_spots {
 /* Pixels along each side of the largest detector; 0 if nothing is to be measured. */
 int db_bench_spots_size(const db_bench_options *options);
 
-/* Fills caller from the members before it. Close it whatever the status. */
+/* Fills caller from the members before it. Close it after a failure, too. */
 db_status db_bench_spots_open(db_bench_spots *spots);
 db_status db_bench_spots_visit(db_bench_spots *spots);
 void db_bench_spots_close(db_bench_spots *spots);

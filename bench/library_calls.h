@@ -55,10 +55,10 @@ typedef struct db_bench_caller {
 } db_bench_caller;
 
 /* Prepares the plan of warm calls of a workload, with the first of db_bench_parameters. Close it
- * whatever the status. */
+ * after a failure, too. */
 db_status db_bench_caller_open(db_context *context, const db_bench_workload *workload,
                                db_precision precision, int parameters, db_bench_caller *caller);
-/* The same of an experiment and whatever else *caller has been given, but for its plan. */
+/* Makes the plan of a caller that has an experiment and its other members. */
 db_status db_bench_caller_start(db_bench_caller *caller);
 void db_bench_caller_close(db_bench_caller *caller);
 

@@ -58,7 +58,7 @@ typedef struct db_bench_results {
     db_bench_convergence convergence;
 } db_bench_results;
 
-/* Measures everything. *results is to be cleared whatever the status. */
+/* Measures everything. Clear *results after a failure, too. */
 db_status db_bench_measure(db_context *context, const db_bench_options *options,
                            db_bench_results *results);
 void db_bench_results_clear(db_bench_results *results);

@@ -39,7 +39,7 @@ typedef struct db_bench_prober {
 } db_bench_prober;
 
 /* Prepares the plans; a probe whose instruction set or threads the machine lacks stays empty. Close
- * it whatever the status. series: [DB_BENCH_PROBES]. */
+ * it after a failure, too. series: [DB_BENCH_PROBES]. */
 db_status db_bench_prober_open(db_context *context, const db_bench_options *options, int processors,
                                db_bench_prober *prober, db_bench_series *series);
 db_status db_bench_prober_visit(db_bench_prober *prober, db_bench_series *series);

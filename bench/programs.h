@@ -39,7 +39,7 @@ typedef struct db_bench_programs {
     char folder[DB_BENCH_PATH_SIZE];    /* where they run */
 } db_bench_programs;
 
-/* Finds the programs and makes their folder. Close it whatever the status. */
+/* Finds the programs and makes their folder. Close it after a failure, too. */
 db_status db_bench_programs_open(db_context *context, const db_bench_options *options,
                                  db_bench_programs *programs);
 void db_bench_programs_close(db_bench_programs *programs);

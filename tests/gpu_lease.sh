@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs, on a machine with a GPU and nothing else, what tests/gpu_bundle.sh packed: what is most worth knowing first. Each
-# part has a limit of its own, in seconds, and its log is kept whatever becomes of the others; what has no time left within 8
-# minutes is left out, and fails. In the unpacked bundle:
+# Runs, on a machine with a GPU and nothing else, what tests/gpu_bundle.sh packed, the most important parts first. Each
+# part has a limit of its own, in seconds, and its log is kept if others fail; parts without time within 8 minutes are left
+# out, and fail. In the unpacked bundle:
 #
 #     sh run.sh FOLDER      summary.txt, gpu-table.md, gpu-bench.md, gpu-bench.json, gpu-fit.md and logs.tgz in FOLDER
 #

@@ -29,7 +29,7 @@ typedef struct db_fit_options {
     int no_report, quiet, verbose, help, show_defaults, show_json, resume, merge, model_image;
 } db_fit_options;
 
-/* Reads the arguments; reports errors itself. Clear the options whatever the status. */
+/* Reads the arguments; reports errors itself. Clear the options after a failure, too. */
 db_status db_fit_options_read(db_fit_options *options, int argc, char **argv);
 void db_fit_options_clear(db_fit_options *options);
 

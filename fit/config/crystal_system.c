@@ -258,7 +258,7 @@ static void drop_parameter(db_fit_settings *s, size_t at) {
     s->parameter_count--;
 }
 
-/* A fixed angle is not refined, whatever the configuration says. */
+/* A fixed angle is not refined, even if the configuration names it. */
 static void drop_fixed(const tying *t, int i) {
     char text[160];
     const size_t at = index_of(&t->config->settings, cell_parameters[i]);

@@ -71,7 +71,7 @@ static db_status take_scales(const work *w, db_intensity_records *records) {
     return db_shots_check_count(all);
 }
 
-/* Begins with scales of the order of 1, like their steps, whatever the models' scales were. */
+/* Begins with scales of the order of 1, like their steps, for models with any scales. */
 static db_status begin_normalized(db_intensity_pass *pass, db_joint_intensities *r) {
     double factor;
     DB_TRY(db_intensity_normalize_scales(pass, &factor));

@@ -7,7 +7,7 @@
 
 /* Measurement of a reflection by a shot: the intensity J of its shoebox, fitted with the background, relative to
  * the model's spot with F = 1. It estimates the shot's scale times F^2 without bias, negative values included,
- * whatever the partiality. */
+ * for any partiality. */
 typedef struct db_observation {
     uint32_t reflection; /* in the list of the asymmetric unit; DB_NO_REFLECTION: not in it */
     float intensity;

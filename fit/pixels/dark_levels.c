@@ -65,8 +65,8 @@ static pairs sum_pairs(const db_measured_image *panel, int fast, int slow, doubl
 }
 
 /* If both pixels have L photons on average and a photon gives g counts, the characteristic function of their
- * difference is f(t) = exp(-2 L (1 - cos(g t))) (Poisson). So ln f(2t) / (4 ln f(t)) is cos^2(g t / 2), whatever
- * light and dark level are. */
+ * difference is f(t) = exp(-2 L (1 - cos(g t))) (Poisson). So ln f(2t) / (4 ln f(t)) is cos^2(g t / 2), at any
+ * light and dark level. */
 static double photon_of(const db_measured_image *panel, int fast, int slow, double variance) {
     const double t = 0.7 / sqrt(variance);
     const pairs p = sum_pairs(panel, fast, slow, INFINITY, t);

@@ -54,7 +54,7 @@ static double mosaic_angle(const db_experiment *e) {
     return sqrt(fmax(0, s.mosaic + (tensor[0] + tensor[1] + tensor[2]) / 3));
 }
 
-/* Least and largest wave number of the sources with weight, whatever their directions. */
+/* Least and largest wave number of the sources with weight, of all directions. */
 static void find_wave_numbers(const db_experiment *e, double wave_number[2]) {
     wave_number[0] = INFINITY;
     wave_number[1] = 0;

@@ -48,8 +48,8 @@ static int is_hot(const db_fit_settings *settings, double sigma, const db_measur
         brightest = fmaxf(brightest, around[i]);
         ring += (double)around[i];
     }
-    /* beside a neighbour as bright, more than 3 / (1 - 0.05) deviations are too many for the neighbour, whatever
-     * the median */
+    /* beside a neighbour as bright, more than 3 / (1 - 0.05) deviations are too many for the neighbour, with
+     * any median */
     if ((double)brightest >= value && sigma > 3.2) return 0;
     const int count = add_ring(panel, fast, slow, 2, around, next_to);
     const double median = (double)middle_of(around, count);

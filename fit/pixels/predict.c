@@ -19,7 +19,7 @@ static void gather_samples(db_experiment *e) {
     e->detector.layers_at_front = 0;
 }
 
-/* Predicts reflections whatever their structure factors, which the measured image may know better. */
+/* Predicts reflections of any structure factor, because the measured image may show those that the list has as weak. */
 db_status db_predict(db_context *context, const db_experiment *experiment,
                      const db_prediction_range *range, db_prediction *prediction) {
     const double most_turn = 10;         /* degree */

@@ -46,7 +46,7 @@ typedef struct placing {
         own; /* own pixels of a box: for every reflection, if most get one; else room for each thread */
 } placing;
 
-/* Are boxes placed whatever the strong pixels? */
+/* Are boxes placed without a look at strong pixels? */
 static int takes_all(db_shoebox_choice choice) {
     return choice == DB_SHOEBOXES_ALL || choice == DB_SHOEBOXES_LIGHT;
 }
@@ -368,8 +368,8 @@ static db_status place_boxes(db_context *context, const db_detector *detector,
     return status;
 }
 
-/* Light of the model at its predicted reflections, which selects shoeboxes of known structure factors, whatever
- * was measured. */
+/* Light of the model at its predicted reflections, which selects shoeboxes of known structure factors, bright or
+ * not in the measured image. */
 enum { LIGHT_HALF = 2, LIGHT_WIDTH = 2 * LIGHT_HALF + 1, LIGHT_PIXELS = LIGHT_WIDTH * LIGHT_WIDTH };
 
 /* Regions of these within their panels; number: of their reflections. */

@@ -119,7 +119,7 @@ static int solve_surface(surface *s) {
     stiffen(s, 0, STIFFNESS * most);
     stiffen(s, 1, STIFFNESS * most);
     for (size_t i = 0; i < s->total; i++) s->normal[i * s->band] += RIDGE * most;
-    /* a sum of squares and a ridge is positive definite, whatever the pixels are */
+    /* a sum of squares and a ridge is positive definite for any pixels */
     gsl_matrix_view normal = gsl_matrix_view_array(s->normal, s->total, s->band);
     gsl_vector_view right = gsl_vector_view_array(s->right, s->total),
                     coefficient = gsl_vector_view_array(s->coefficient, s->total);

@@ -54,7 +54,7 @@ db_document db_document_begin(const db_fit_panel_groups *groups);
 /* Ends the document: writes it atomically if the status is DB_OK and it is complete, and frees it. */
 db_status db_document_end(db_context *context, db_document *d, db_status status, const char *path);
 
-/* Prints the document so that it can be in a <script> of a page, whatever its texts are, and frees it. */
+/* Prints the document so that it can be in a <script> of a page, for any texts in it, and frees it. */
 db_status db_document_print(db_context *context, db_document *d, FILE *stream);
 
 /* Kind of a field's value. */

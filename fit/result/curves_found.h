@@ -24,7 +24,7 @@ typedef struct db_found_curves {
     db_found_curve kind[DB_MOST_SITE_KINDS];
 } db_found_curves;
 
-/* sites: db_setup.sites. *found is to be cleared whatever the status. */
+/* sites: db_setup.sites. Clear *found after a failure, too. */
 db_status db_curves_found(db_context *context, const char *sites, const db_fit_settings *settings,
                           const db_fit_estimates *estimates, db_found_curves *found);
 void db_found_curves_clear(db_found_curves *found);

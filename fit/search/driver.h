@@ -5,7 +5,7 @@
 #include "fit/search/search.h"
 
 /* Allocates a search and applies the stage's settings. Context, problem, stage, number, unknowns, course, log and
- * degrees are set before. Clear the search whatever the status. */
+ * degrees are set before. Clear the search after a failure, too. */
 db_status db_search_prepare(db_search *search);
 
 /* Minimizes from these values of the unknowns, which become the best point; at_bound gets -1, 0 or 1 for each.

@@ -1,4 +1,4 @@
-/* A search, whatever it refines: the minimized problem, and its evaluations with priors, which are recorded; it
+/* A search of any kind: the minimized problem, and its evaluations with priors, which are recorded; it
  * keeps the best. An interrupted search repeats the evaluations of its log without computing them. */
 #ifndef DB_FIT_SEARCH_SEARCH_H
 #define DB_FIT_SEARCH_SEARCH_H

@@ -35,8 +35,8 @@ static void fill_open(double *open, double from_header) {
     if (isnan(*open)) *open = from_header;
 }
 
-/* Takes the sensor of a header or list, if it is complete. A given material absorbs as it does, whatever the file
- * says of another one. */
+/* Takes the sensor of a header or list, if it is complete. If the user names a material, the file's depth
+ * of absorption, which belongs to another material, does not count. */
 static void take_sensor(double thickness, double depth, db_sensor_material material,
                         db_setup *setup) {
     if (!setup->sensor_material) {

@@ -8,7 +8,7 @@
 /* Are strengths of priors to be chosen before a stage? It is the last one, and refines curves. */
 int db_curves_are_open(const db_shots *all, int stage);
 
-/* Chooses the strengths that make the shots most likely, whatever the curves are (their evidence). sums: of all shots
+/* Chooses the strengths with the largest evidence: the probability of the shots, integrated over all curves. sums: of all shots
  * (db_schur_sums_size) by the unknowns of a stage, at their values x. */
 db_status db_curves_choose(db_shots *all, const size_t *index, size_t unknowns, const double *x,
                            const double *sums);

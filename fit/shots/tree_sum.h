@@ -1,7 +1,7 @@
 /* Sums of vectors over the pieces of a whole, such as chunks of shots. A binary tree over the pieces
  * says which two sums are added: a node of level L is the sum of pieces k 2^L to (k + 1) 2^L - 1. The
  * tree depends on the number of pieces alone, so the result has the same bits for any number of threads
- * and processes, whoever has which piece, in whatever order the pieces come.
+ * and processes, for any owner of a piece and any order of arrival.
  *
  * A process adds up what it has by itself as soon as both sums of a node are there, so it holds about
  * log2(pieces) vectors for each run of neighbouring pieces that it works on. Nodes with parts of several

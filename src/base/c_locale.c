@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-/* Numbers with a decimal point, whatever the locale of the program. */
+/* Numbers with a decimal point, in every locale of the program. */
 #include "base/c_locale.h"
 
 #include <locale.h>

@@ -1,4 +1,4 @@
-/* Numbers with a decimal point in files, whatever the locale of the program. */
+/* Numbers with a decimal point in files, in every locale of the program. */
 #ifndef DB_BASE_C_LOCALE_H
 #define DB_BASE_C_LOCALE_H
 

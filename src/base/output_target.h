@@ -20,7 +20,7 @@ typedef struct db_output_target {
     char *path;         /* of NEW and FILE: absolute, without links, . and ..; owned; else NULL */
 } db_output_target;
 
-/* 0, or errno if nothing can be written there: a missing folder, links in a circle. Clear the target whatever the
+/* 0, or errno if nothing can be written there: a missing folder, links in a circle. Clear the target after any
  * result. */
 int db_output_target_find(const char *path, db_output_target *target);
 void db_output_target_clear(db_output_target *target);

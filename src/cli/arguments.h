@@ -115,7 +115,7 @@ typedef struct db_arguments {
 } db_arguments;
 
 /* Reads the arguments (argv[0] is the command). Reports the first error and returns its status. Clear them
- * whatever the status. */
+ * after a failure, too. */
 db_status db_arguments_read(db_arguments *arguments, const db_flag_table *table, int argc,
                             char **argv);
 void db_arguments_clear(db_arguments *arguments);

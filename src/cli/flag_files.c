@@ -42,7 +42,7 @@ static const db_flag *next_file(const db_flag_table *table, const void *target,
 static const char FORMAT_ENDINGS[] =
     "png jpg jpeg gif pgm tif tiff cbf img smv mccd h5 hdf5 nxs npy expt json gz bz2 xz zst";
 
-/* Is it one of the blank-separated words, whatever its case? */
+/* Is it one of the blank-separated words, in upper or lower case? */
 static int is_among(const char *words, const char *word) {
     const size_t length = strlen(word);
     for (const char *at = words; *at;) {

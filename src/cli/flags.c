@@ -50,7 +50,7 @@ static int as_reference(const db_flag_table *flags, const db_arguments *given) {
 }
 
 /* -twotheta_axis x y z is -twotheta x, too; -misset_seed s is -misset s and the two arguments after
- * it, whatever they are. */
+ * it, of any kind. */
 static void collide(const db_argument *given, db_setup *setup) {
     if (is_named(given->flag, "-twotheta_axis")) {
         setup->twotheta = setup->twotheta_axis[0];

@@ -106,7 +106,7 @@ static void report_centres(const db_session *session, const placement *p) {
     const db_setup *setup = &session->settings.setup;
     const db_smv_geometry *g = &p->geometry;
     const int digits = session->settings.digits;
-    /* X, Y of the direct beam as given, or the default, whatever an image says; a resolved set-up has them */
+    /* X, Y of the direct beam as given, or the default, even if an image has another centre; a resolved set-up has them */
     db_setup said = *setup;
     double centre[2] = { NAN, NAN };
     said.stated.near_point[0] = said.stated.near_point[1] = NAN;

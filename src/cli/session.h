@@ -23,7 +23,7 @@ typedef struct db_session {
     int finished;               /* 1: help or a table was printed: nothing left to do */
 } db_session;
 
-/* Reads the flags and prepares everything; reports errors itself. Close it whatever the status. */
+/* Reads the flags and prepares everything; reports errors itself. Close it after a failure, too. */
 db_status db_session_open(db_session *session, const db_command *command, int argc, char **argv);
 
 /* Takes values of the image of -img and the list of -expt, below the given flags. */

@@ -85,7 +85,7 @@ typedef struct db_settings {
     /* derivatives */
     const char *parameters; /* comma-separated, or "all" */
     double difference_tolerance, contraction_tolerance;
-    int check_all; /* 1: every pixel, whatever the time */
+    int check_all; /* 1: every pixel, without a limit of time */
 
     int help, list_parameters; /* asked for: printed, and nothing else */
 

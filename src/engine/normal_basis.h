@@ -15,7 +15,7 @@ typedef struct db_normal_basis {
     double *combination; /* [parameter_count][count]: derivative = sum of images */
 } db_normal_basis;
 
-/* Chooses and allocates the basis for the plan's parameters. Clear it, whatever the status. */
+/* Chooses and allocates the basis for the plan's parameters. Clear it after a failure, too. */
 db_status db_normal_basis_create(const db_plan *plan, db_normal_basis *basis);
 void db_normal_basis_clear(db_normal_basis *basis);
 

@@ -7,7 +7,7 @@
 /* DB_ERROR_USAGE for options that no plan can have. */
 db_status db_plan_options_check(db_context *context, const db_plan_options *options);
 
-/* db_plan_create for the processor, whatever the context's device is. */
+/* db_plan_create for the processor, even if the context has a device. */
 db_status db_plan_create_on_processor(db_context *context, const db_experiment *experiment,
                                       const db_plan_options *options, db_plan **plan);
 

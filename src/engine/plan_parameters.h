@@ -13,7 +13,7 @@ typedef struct db_plan_parameters {
     size_t beyond_table; /* how many parameters of the list are not in the table of parameters */
 } db_plan_parameters;
 
-/* Copies the list of the options. Clear the parameters whatever the status is. */
+/* Copies the list of the options. Clear the parameters after a failure, too. */
 db_status db_plan_parameters_create(db_context *context, const db_experiment *experiment,
                                     const db_plan_options *options, db_plan_parameters *parameters);
 void db_plan_parameters_clear(db_plan_parameters *parameters);

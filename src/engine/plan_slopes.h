@@ -23,7 +23,7 @@ typedef struct db_plan_slopes {
     db_spot_passes passes; /* spots in closed form */
 } db_plan_slopes;
 
-/* Allocates the slopes, and sets the order of the parameters in the job. Clear slopes whatever the status is. */
+/* Allocates the slopes, and sets the order of the parameters in the job. Clear slopes after a failure, too. */
 db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *parameters,
                                 size_t sample_count, db_plan_slopes *slopes, db_kernel_job *job);
 void db_plan_slopes_clear(db_plan_slopes *slopes);

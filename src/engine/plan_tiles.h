@@ -19,7 +19,7 @@ typedef struct db_plan_tiles {
     size_t count;
 } db_plan_tiles;
 
-/* Takes the options' regions and reflections, and cuts tiles. Clear tiles whatever the status is. */
+/* Takes the options' regions and reflections, and cuts tiles. Clear tiles after a failure, too. */
 db_status db_plan_tiles_create(db_context *context, const db_experiment *experiment,
                                const db_plan_options *options, db_plan_tiles *tiles);
 void db_plan_tiles_clear(db_plan_tiles *tiles);

@@ -25,7 +25,7 @@ typedef struct db_plan_values {
     int *reference_phi_step;
 } db_plan_values;
 
-/* Allocates arrays for the experiment's numbers of sources, samples and panels. Clear values whatever the status is. */
+/* Allocates arrays for the experiment's numbers of sources, samples and panels. Clear values after a failure, too. */
 db_status db_plan_values_create(db_context *context, const db_experiment *experiment,
                                 const db_plan_parameters *parameters, db_plan_values *values);
 void db_plan_values_clear(db_plan_values *values);

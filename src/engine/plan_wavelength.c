@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The plan's experiment with fixed wavelengths of the sources, whatever their weights, and each source's place
+/* The plan's experiment with fixed wavelengths of the sources with any weights, and each source's place
  * between the shortest and the longest wavelength. */
 typedef struct wavelength_view {
     db_experiment experiment; /* borrows everything but the sources */

@@ -22,7 +22,7 @@ static const double PARTLY = 1e-3;
 enum { SOME_SAMPLES = 2 };
 static const double FAINTEST = 1e-4; /* of the brightest reflection, by default */
 
-enum { BANDS = 32 }; /* whatever the number of threads */
+enum { BANDS = 32 }; /* for any number of threads */
 
 /* How samples of a pixel differ from its middle: bounds over lattices, sources, places. */
 typedef struct differences {

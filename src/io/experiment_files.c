@@ -1,4 +1,4 @@
-/* Experiments and orientations from files of whatever format, told by their content. */
+/* Experiments and orientations from files of any format, which their content shows. */
 #include "io/formats.h"
 
 #include "base/context_internal.h"

@@ -4,7 +4,7 @@
  * A group of pixels becomes a row of vectors: one per basis column, and the residual last, all
  * times the square root of the weight. Rows are kept for a short run; then the products of all
  * pairs are summed over the run in registers, block by block, folded over lanes, and added to sums
- * in double: two multiplications and one memory operand per two products, whatever their number. */
+ * in double: two multiplications and one memory operand per two products, for any number of products. */
 #ifndef DB_KERNEL_NORMAL_ROWS_H
 #define DB_KERNEL_NORMAL_ROWS_H
 

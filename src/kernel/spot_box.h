@@ -9,7 +9,7 @@
  *
  * w in an ellipse across u, of the conditional covariance T. On the sphere y = |d - u|^2/2,
  * which a quadratic inequality bounds; so that two ellipses, at y = 0 and at its bound, have all
- * of the spot between them, whatever u is. It should lie where the spot is brightest. */
+ * of the spot between them, for any u. It should lie where the spot is brightest. */
 
 #define spot_reach AD_NUM(spot_reach)
 #define spot_reach_of AD_NUM(spot_reach_of)

@@ -3,7 +3,7 @@
  * and a sample of which that is true in all lanes is passed over. Include after kernel/lattice.h.
  *
  * Whether a sample counts in a lane depends on that lane alone, so that a pixel has the same bits
- * whatever is rendered beside it. What is left out is never negative, and at most e N^2. Of its
+ * beside any other spots. What is left out is never negative, and at most e N^2. Of its
  * slope by h_j at most m_j e N^2 is left out, of that by N_j at most c_j e N^2.
  *
  * GAUSS: with g = fudge G, F_latt^2/N^2 = exp(-2 g/0.63) is e at g = (0.63/2) ln(1/e). Its slope by

@@ -7,7 +7,7 @@
  *   sum J J^T = sum over s of C_s H_s + (sum over s of C_s (sum X_s L^T)) + its transpose
  *               + sum L L^T,    H_s = sum over t of M_st C_t^T,
  *
- * so that a pixel costs products of ten columns, whatever the number of parameters, and the
+ * so that a pixel costs products of ten columns for any number of parameters, and the
  * coefficients come in once per spot and pair of spots that overlap. Of spots at rest: the columns of
  * those that turn nearly cancel where their range is short, which squares would not survive. */
 #ifndef DB_KERNEL_SPOT_PRODUCTS_H

@@ -256,7 +256,7 @@ static db_status apply_here(db_context *context, const db_noise_options *options
     return status;
 }
 
-/* Makes an image by the processor, in whatever memory the frame is. */
+/* Makes an image by the processor; the frame may be in any memory. */
 static db_status apply_by_processor(db_context *context, const db_noise_options *options,
                                     const noise_chain *chain, const db_noise_frame *frame,
                                     db_noise_summary *s) {

@@ -105,7 +105,7 @@ AD_PORTABLE_FN double noise_poisson(noise_stream *s, double mean) {
     if (!(mean > 0)) return 0;
     if (mean < DB_NOISE_POISSON_INVERSION) {
         const double uniform = noise_next_pair(s).first;
-        if (uniform < 1 - 1e-15 - mean) return 0; /* below exp(-mean), whatever its rounding */
+        if (uniform < 1 - 1e-15 - mean) return 0; /* below exp(-mean), however it is rounded */
         return noise_poisson_search(uniform, mean, portable_exp(-mean), 0);
     }
     if (mean <= DB_NOISE_POISSON_REJECTION) return noise_poisson_by_rejection(s, mean);

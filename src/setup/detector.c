@@ -9,7 +9,7 @@
 #include <float.h>
 #include <string.h>
 
-/* A normal whose length is not exactly 1 is replaced by fast x slow, whatever its direction. */
+/* A normal whose length is not exactly 1 is replaced by fast x slow, even if this points the other way. */
 static void regenerated_normal(const db_setup *setup, db_detector *detector) {
     const double *const given = setup->normal;
     if (!db_setup_given(given[0]) || sqrt(db_dot(given, given)) == 1) return;
@@ -86,7 +86,7 @@ static db_status resolve_distance(db_context *context, const db_setup *setup, db
     return DB_OK;
 }
 
-/* Distance and centre that put the corner of the first pixel at r0 (mm), whatever the rotations: solves r0 =
+/* Distance and centre that put the corner of the first pixel at r0 (mm), for any rotations: solves r0 =
  * distance * leg - F f - S s, the leg along the beam (pivot beam) or along the normal (pivot sample). */
 static db_status place_origin(db_context *context, const double r0[3], db_experiment *experiment) {
     db_detector *const detector = &experiment->detector;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whatever is wrong with the input: a message that names it, the documented exit status, and no file left behind.
+# Wrong input of any kind ends with a message that names it, the documented exit status, and no file left behind.
 . "$SOURCE_DIR/tests/cli/expectations"
 
 # shellcheck disable=SC2086 # $small is to be split

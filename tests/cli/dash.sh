@@ -1,5 +1,5 @@
 #!/bin/sh
-# "-" is standard output for one file, whatever is printed going elsewhere, and standard input for one.
+# "-" is standard output for one file, with printed lines elsewhere, and standard input for one.
 . "$SOURCE_DIR/tests/cli/expectations"
 features=$("$DUALBRAGG" --version)
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# No output is an input or another output, whatever its spelling; nothing is touched before that is known.
+# No output is an input or another output, in any spelling; nothing is touched before that is known.
 . "$SOURCE_DIR/tests/cli/expectations"
 
 printf '1 0 0 10\n' > ../list.hkl

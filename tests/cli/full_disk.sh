@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whatever cannot be written: status 3, a message that names the file, the old file as it was, and no other one.
+# A file that cannot be written: status 3, a message that names the file, the old file as it was, and no other one.
 . "$SOURCE_DIR/tests/support/file_limit"
 lives_with_file_limit 0 || { echo "skipped: the program does not live with a limit of file sizes"; exit 77; }
 . "$SOURCE_DIR/tests/cli/expectations"

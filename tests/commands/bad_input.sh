@@ -1,5 +1,5 @@
 #!/bin/sh
-# amorphous and orient: whatever is wrong, a message that names it, the documented exit status, no file left behind.
+# amorphous and orient: wrong input ends with a message that names it, the documented exit status, no file left behind.
 . "$SOURCE_DIR/tests/cli/expectations"
 printf '0 2.57\n0.2 2\n0.4 1\n' > ../w.stol
 small="-stol ../w.stol -detpixels 8 -pixel 5 -floatfile o"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the bundle does on another machine (tests/gpu_lease.sh), with programs that only say how they end: results and logs
-# are there whatever fails, and what fails, is cut short or is missing makes the whole fail.
+# are there if a part fails, and a part that fails, is cut short or is missing makes the whole fail.
 set -eu
 . "$SOURCE_DIR/tests/support/scratch"
 programs="dualbragg stand_in dualbragg_bench dualbragg_fit_bench gpu_one gpu_two"

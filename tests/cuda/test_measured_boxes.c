@@ -1,5 +1,5 @@
-/* Boxes in a measured image, whose image is rendered here or on a device: what they say is what an independent
- * calculation makes of the same pixels; and whatever fails leaves a message or the processor. */
+/* Boxes in a measured image, whose image is rendered here or on a device: their results agree with an independent
+ * calculation from these pixels; a failure leaves a message, or the processor does the work. */
 #define SMALL_CRYSTAL_PARAMETERS DB_CELL_A
 #include "support/small_crystal.h"
 #include "two_contexts.h"

@@ -157,8 +157,8 @@ static void data_may_be_on_the_device(void **state) {
     db_plan_destroy(&own);
 }
 
-/* Image and derivatives of regions in one copy, whatever kind of memory of the host they go to, one
- * behind the other or not. */
+/* Image and derivatives of regions in one copy, to any kind of memory of the host, one behind the
+ * other or not. */
 static void images_come_together(void **state) {
     (void)state;
     enum { BOXES = 30, BOX = 13 * 7, ALL = BOXES * BOX };

@@ -78,7 +78,7 @@ static void noise_has_the_same_bits(void **state) {
     expect_same_noise(&options, &frame, NULL);
     options.noisy = 0;
     expect_same_noise(&options, &frame, NULL);
-    /* the processor spreads light, whatever memory the image is in */
+    /* the processor spreads light; the image may be in any memory */
     db_plan *plan = plan_of(device);
     void *there;
     assert_int_equal(db_plan_memory_create(plan, DB_MEMORY_DEVICE, sizeof expected, &there), DB_OK);

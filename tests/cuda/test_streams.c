@@ -456,7 +456,7 @@ static cudaGraph_t capture_all(db_plan *plan, const db_plan_vector *along, void 
     return graph;
 }
 
-/* Whatever the plan is asked for meanwhile. */
+/* Also if the plan gets other calls meanwhile. */
 static void a_graph_has_the_parameters_of_its_capture(void **state) {
     (void)state;
     for (int closed = 0; closed < 2; closed++) {

@@ -325,7 +325,7 @@ static void pixels_at_a_kink_are_left_out_and_counted(void **state) {
     db_experiment_clear(&e);
 }
 
-/* A step in N away from a whole number is no kink, whatever else has some. */
+/* A step in N away from a whole number is no kink, even if other parameters have some. */
 static void steps_in_cell_counts_stay_smooth_beside_other_kinks(void **state) {
     (void)state;
     static const db_parameter parameters[] = { DB_CELLS_A, DB_CELLS_B, DB_CELLS_C };

@@ -292,7 +292,7 @@ static double largest_of(db_experiment *e, db_precision precision, double *image
     return largest;
 }
 
-/* Whatever is left of spots far outside the range of a rotation, on both sides: images of a few
+/* The rest of spots far outside the range of a rotation, on both sides: images of a few
  * pixels beside the beam, with spots in some of them. */
 static void tails_of_rotations_keep_their_digits(void **state) {
     (void)state;

@@ -1,4 +1,4 @@
-/* Images, derivatives and normal equations need little stack, whatever is rendered. All work is
+/* Images, derivatives and normal equations need little stack, for all kinds of images. All work is
  * done by the calling thread, since OpenMP's own have stacks of their own size. */
 #include "support/unit_test.h"
 #include "configurations.h"

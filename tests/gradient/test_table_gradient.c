@@ -1,6 +1,6 @@
 /* Derivatives by all structure factors, in every instruction set and precision. An image is a quadratic
  * form of them, so that half the difference of the images of two tables is exactly the derivative along
- * half their difference, whatever its size. */
+ * half their difference, of any size. */
 #include "support/unit_test.h"
 #include "support/instruction_sets.h"
 #include "support/by_parameters.h"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# HDF5 images that h5py wrote are read with the same pixels as h5py reads, whatever filter, chunks and layout; what must be
+# HDF5 images that h5py wrote are read with the same pixels as h5py reads, with any filter, chunks and layout; what must be
 # left out is. Damaged files and links that lead nowhere, in circles or out of the folder are refused with a message.
 set -u
 case $("$DUALBRAGG" --version) in *HDF5*) ;; *) echo "SKIPPED: this build reads no HDF5"; exit 77 ;; esac

@@ -230,7 +230,7 @@ static void rotation_in_crystal(const made_model *m, const db_experiment *e, int
     }
 }
 
-/* In the crystal's frame, whatever its orientation and at every step of the spindle, components
+/* In the crystal's frame, in any orientation and at every step of the spindle, components
  * of the rotations scatter as the three spreads say, and independently of one another. */
 static void anisotropic_rotations_follow_the_crystal(void **state) {
     (void)state;

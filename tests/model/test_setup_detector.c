@@ -293,7 +293,7 @@ static void near_points_without_a_meaning_are_refused(void **state) {
     setup_assert_refused(&setup, DB_ERROR_INPUT, "exclude each other");
 }
 
-/* The corner of the first pixel is where the user put it, whatever the rotations and the pivot. */
+/* The corner of the first pixel is where the user put it, with any rotations and pivot. */
 static void a_given_origin_is_the_origin(void **state) {
     (void)state;
     for (int pivot = -1; pivot <= DB_PIVOT_SAMPLE; pivot++) {

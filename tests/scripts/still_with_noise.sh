@@ -20,7 +20,7 @@ for i, value in enumerate(x):
     expected = min(65535, math.floor(value * 3 + 10 + 0.5))
     true(abs(counts[i] - expected) <= (abs(value * 3 % 1 - 0.5) < 1e-3), "pixel %d: %d counts, expected %d" % (i, counts[i], expected))
 
-# the noise image is on the photon scale, whatever the scale of the other
+# the noise image is on the photon scale, with any scale of the other
 noise = smv("noise.img")[1]
 bright = [i for i in range(8000) if noise[i] < 65535]
 mean, photons = sum(x[i] for i in bright), sum(noise[i] - 10 for i in bright)

@@ -1,7 +1,7 @@
 /* The draws of a sampler to first order: each moves the Gaussian of a single block along a straight
- * line, or along the cap that rotations keep to. The mean of these images is the closed form,
- * whatever the spreads; so the mean of their differences from exact images is what the closed form
- * leaves out, and it has little noise. */
+ * line, or along the cap that rotations keep to. The mean of these images is the closed form
+ * for any spreads. So the mean of their differences from exact images is the error of the closed
+ * form, with little noise. */
 #ifndef DB_TESTS_SPOTS_FIRST_ORDER_H
 #define DB_TESTS_SPOTS_FIRST_ORDER_H
 

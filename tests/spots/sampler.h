@@ -45,7 +45,7 @@ double sampler_normal(double uniform);
 /* Independent draws, seeded: their mean and the variance of one of them, for each pixel. */
 void sampler_random(const sampler *s, size_t draws, uint64_t seed, double *mean, double *variance);
 
-/* Images of draws, by whatever makes them. */
+/* Images of draws, by any renderer. */
 typedef void sampler_function(const sampler *s, void *own, const double uniform[], double *image);
 
 /* The mean over a lattice of 2^log2_points points that is shifted at random `shifts` times; error:

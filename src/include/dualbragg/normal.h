@@ -26,7 +26,7 @@ extern "C" {
  *
  *   data       measured image in photons: db_plan_pixels elements, laid out as the plan's image
  *   weight     of the squared residuals, as a rule 1/variance (1/photons^2), laid out as data. A
- *              pixel of weight 0 is left out, whatever its data: a mask. NULL: 1 everywhere
+ *              pixel of weight 0 is left out, even if its data are not finite: a mask. NULL: 1 everywhere
  *   chi2       sum of weight (model - data)^2
  *   gradient   [parameter_count], in units of chi2 per unit of the parameter
  *   curvature  [parameter_count][parameter_count], symmetric
@@ -44,7 +44,7 @@ extern "C" {
  * Thread-safety as in plan.h.
  *
  * @param plan with parameters
- * @param type of the elements of data and weight, whatever the plan's pixel type; in mixed precision
+ * @param type of the elements of data and weight, independent of the plan's pixel type; in mixed precision
  *     they are rounded to 32 bits when they are read
  * @param data photons
  * @param weight 1/photons^2; NULL: 1

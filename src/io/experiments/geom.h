@@ -61,7 +61,7 @@ typedef struct db_geom {
     char unused_text[200];
 } db_geom;
 
-/* Parses a text, which the layout owns afterwards, whatever the result. path and first_line are for messages.
+/* Parses a text, which the layout owns afterwards, also after a failure. path and first_line are for messages.
  * Clear geom in any case. */
 db_status db_geom_parse(db_context *context, const char *path, char *text, size_t first_line,
                         db_geom *geom);

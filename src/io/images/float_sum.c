@@ -36,7 +36,7 @@ typedef struct adder {
     size_t ignored, not_finite;
 } adder;
 
-/* Opens an image; the first one sets the size of all. Close the descriptor unless it is -1, whatever the status. */
+/* Opens an image; the first one sets the size of all. Close the descriptor unless it is -1, after a failure, too. */
 static db_status open_image(adder *a, const char *path, int *descriptor) {
     struct stat info;
     const size_t header = a->options.header;

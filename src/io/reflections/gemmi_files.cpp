@@ -150,7 +150,7 @@ void take_cell(const gemmi::UnitCell &cell, double out[6]) {
     for (int i = 0; i < 6; i++) out[i] = found[0] > 1 ? known(found[i]) : NAN;
 }
 
-// "NCOL columns reflections batches": written again without the last one, whatever separates them.
+// "NCOL columns reflections batches": written again without the last one; any white space separates them.
 std::string without_batches(const std::string &record) {
     char text[RECORD + 1];
     char *end = nullptr;

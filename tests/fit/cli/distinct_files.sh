@@ -1,5 +1,5 @@
 #!/bin/sh
-# No output of a refinement is one of its inputs, whatever their spelling; nothing is touched before that is known.
+# No output of a refinement is one of its inputs, in any spelling; nothing is touched before that is known.
 set -u
 "$DUALBRAGG" fit --help > /dev/null 2>&1 || {
     echo "this build has no refinement"

@@ -23,7 +23,7 @@ model: {cell: [40, 55, 70, 90, 90, 90], misset: [10.06, 20.05, 30.04], shape: ga
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, distance: {range: 2}}
 data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
 END
-# A search that takes two seconds, whatever it finds, and one that takes half of one, in which a bar is drawn, too.
+# A search of two seconds, with any result, and one of half a second, in which a bar is drawn, too.
 search() { # EVALUATIONS
     cat base.yaml
     echo "image: shot_1.img"

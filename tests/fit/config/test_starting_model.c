@@ -157,7 +157,7 @@ static void the_header_gives_the_sensor(void **state) {
     expect_sensor(", sensor_material: CdTe, wavelength: 1.1", &image, 450, telluride);
 }
 
-/* Whatever an image says, the spectrum's mean is the wavelength. */
+/* The spectrum's mean is the wavelength, even if an image says otherwise. */
 static void a_matrix_is_divided_by_the_mean_of_the_spectrum(void **state) {
     (void)state;
     char text[600];
@@ -181,7 +181,7 @@ static void a_matrix_is_divided_by_the_mean_of_the_spectrum(void **state) {
     }
 }
 
-/* Whatever the convention means by its beam centre, the direct beam meets the pixel that was given.
+/* In every convention, with its own meaning of a beam centre, the direct beam meets the pixel that was given.
  */
 static void the_beam_meets_its_pixel_in_every_convention(void **state) {
     (void)state;

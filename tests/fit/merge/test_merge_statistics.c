@@ -380,7 +380,7 @@ static db_structure_factors read_file(const char *path, const char *columns) {
     return f;
 }
 
-/* What our reader finds is what was written, whatever the asymmetric units. */
+/* What our reader finds is what was written, with any asymmetric units. */
 static void check_read(const char *path, const char *columns, const double *intensity) {
     db_structure_factors f = read_file(path, columns);
     for (size_t r = 0; r < list.count; r++) {

@@ -1,5 +1,5 @@
-/* Lattices of every kind come back from made-up spots of a still, whatever their orientation, with other spots among them and a
- * wrong distance or beam; where there is no lattice none is found. */
+/* Lattices of every kind come back from made-up spots of a still, in any orientation, with other spots among them and a wrong
+ * distance or beam; where there is no lattice none is found. */
 
 #include "support/unit_test.h"
 #include "fit/search/bravais.h"

@@ -1,5 +1,5 @@
-/* The orientation of a crystal of known cell comes back from the spots of one still, whatever it
- * is; where there is no such crystal none is made up. */
+/* The orientation of a crystal of known cell comes back from the spots of one still; where there
+ * is no such crystal none is made up. */
 
 #include "support/unit_test.h"
 #include "fit/config/orientation.h"
@@ -239,7 +239,7 @@ static void another_crystal_is_refused(void **state) {
     db_experiment_clear(&e);
 }
 
-/* Spots anywhere: whatever the search comes up with is chance, and is known to be. */
+/* Spots at random places: the search knows that any lattice it finds is chance. */
 static void random_points_are_no_lattice(void **state) {
     (void)state;
     enum { POINTS = 120, SETS = 2 };

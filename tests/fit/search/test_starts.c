@@ -1,4 +1,4 @@
-/* Several starts: an orientation too far off for one comes back from many, whatever the number of
+/* Several starts: an orientation too far off for one comes back from many, with any number of
  * threads. */
 
 #include "support/unit_test.h"

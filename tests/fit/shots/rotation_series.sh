@@ -41,7 +41,7 @@ near "misset x" "$(refined one.json misset_x)" 20 0.005
 near "misset y" "$(refined one.json misset_y)" 20 0.01
 near "misset z" "$(refined one.json misset_z)" 30 0.01
 
-# a cell twice and one half as long: whatever the series' minimum, each frame says that it is wrong; of joint intensities, too (axes
+# a cell twice and one half as long: each frame is found wrong, even at a minimum of the series; with joint intensities, too (axes
 # that are exchanged: rotation_series_slow)
 head -n 3 frames.txt > few.txt
 how=model.symmetry=orthorhombic

@@ -90,7 +90,7 @@ for name in misset_x misset_y misset_z; do
         fail "$name: parts of reflections do not help: +- $(value ahead.json $name error), without them $(value said.json $name error)"
 done
 
-# the refined models are a series again, whatever of a series was refined
+# the refined models are a series again, for any refined quantities
 cat > cell.yaml << 'END'
 shots: {list: ahead.txt, series: yes}
 model: {cell: [58.3, 58.3, 91.6, 90, 90, 90], symmetry: tetragonal}

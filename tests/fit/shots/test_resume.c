@@ -1,5 +1,5 @@
-/* A refinement of many shots that is cut off, at whatever moment, goes on to the very result that
- * it would have had; one that is cancelled has the best models so far. */
+/* A refinement of many shots that is cut off, at any moment, goes on to the very result that
+ * it would have had; a cancelled one has the best models so far. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/unit_test.h"
@@ -98,7 +98,7 @@ static int set_up(void **state) {
     const size_t skipped = settings.stage_count - 4;
     for (size_t s = 1; s < 4; s++) copy_stage(&settings, s + skipped, s);
     settings.stage_count = 4;           /* two of each shot by itself, two joint ones */
-    settings.stages[3].most_misfit = 0; /* it is run whatever is said to be of one image */
+    settings.stages[3].most_misfit = 0; /* it runs with any misfit */
     return 0;
 }
 

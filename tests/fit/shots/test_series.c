@@ -502,7 +502,7 @@ static size_t marked(int series, double brightest, double wider, int alone, doub
     return count;
 }
 
-/* Whatever the brightness: right models pass with frames of hardly a photon, too; a model that is so wide that spots are
+/* At any brightness right models pass with frames of hardly a photon, too; a model that is so wide that spots are
  * as bright on all frames, and one with half of the light beside its spots, do not. */
 static void frames_without_their_light_are_wrong(void **state) {
     (void)state;

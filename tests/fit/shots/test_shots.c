@@ -404,7 +404,7 @@ static void nothing_shared(void **state) {
     db_fit_shots_result_destroy(&r);
 }
 
-/* A refined list names files that it can read again, whatever images are called. */
+/* A refined list names files that it can read again, for images of any name. */
 static void names_of_models(void **state) {
     (void)state;
     char made[DB_FIT_PATH_SIZE];

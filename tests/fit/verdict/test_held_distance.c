@@ -80,7 +80,7 @@ static void a_tilt_is_no_distance(void **state) {
     db_experiment_clear(&truth);
 }
 
-/* To low resolution spots lie alike whatever the distance. */
+/* To low resolution the distance hardly moves spots. */
 static void an_open_distance_is_said_to_be_open(void **state) {
     (void)state;
     db_experiment truth;

@@ -1,5 +1,5 @@
-/* Refined models are judged by spots that were found without a model: the right one passes,
- * whatever the image; lattices that are wrong in one direction, multiples and parts of the right
+/* Refined models are judged by spots that were found without a model: the right one passes
+ * on every image; lattices that are wrong in one direction, multiples and parts of the right
  * one, and wrong orientations do not, although the refinement finds a minimum. */
 
 #include "support/unit_test.h"

@@ -28,7 +28,7 @@ print(found)
 sys.exit(any(abs(edge - right) > min(0.01 * right, 3 * error + 0.001 * right) for (edge, error), right in zip(found, (57.55, 57.55, 149.9))))
 END
 }
-# ends right|wrong|any NAME ARGUMENTS...: whatever the start, 0 says that the cell is right; a wide search may come back to it
+# ends right|wrong|any NAME ARGUMENTS...: from any start, 0 says that the cell is right; a wide search may come back to it
 ends() {
     expected=$1 name=$2 status=0
     shift 2
