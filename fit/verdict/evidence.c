@@ -4,6 +4,7 @@
 #include "base/degree.h"
 #include "base/vector.h"
 #include "fit/pixels/geometry.h"
+#include "fit/verdict/spot_blocks.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
 
@@ -11,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FREEDOM = 4 }; /* degrees of freedom of Student's distribution, as for moments of spots */
-/* Student's density at its maximum, for one, two and three numbers and widths of 1. */
-static const double PEAK[] = { 0.375, 0.15915494309189535, 0.07460387957432595 };
 /* Least widths: centroids of a few pixels are not more precise, and neither is an orientation between the
  * orientations of blocks. */
 static const double LEAST_PLACE = 0.3, LEAST_TURN = 0.02;
@@ -60,13 +58,6 @@ static void come_along(const db_evidence *e, const double offset[9], const doubl
     }
 }
 
-enum { CORNERS = 8 }; /* of a cell */
-
-/* Coordinates of the corners of a cell, in widths from a spot. */
-typedef struct corners {
-    double at[3][CORNERS];
-} corners;
-
 static double determinant(const double m[9]) {
     double cofactors[9];
     return fabs(db_cofactors(m, cofactors));
@@ -81,147 +72,54 @@ int db_evidence_nodes_of(const db_evidence *e, const double lattice[9], db_evide
     return db_invert(lattice, nodes->to_index);
 }
 
-/* What is linear in indices, from its value at the first corner. */
-static inline void spread_corners(const double slope[9], const double first[3], corners *to) {
-    static const double next[3][CORNERS] = { { 0, 1, 0, 1, 0, 1, 0, 1 },
-                                             { 0, 0, 1, 1, 0, 0, 1, 1 },
-                                             { 0, 0, 0, 0, 1, 1, 1, 1 } };
-    for (int k = 0; k < 3; k++)
-        for (int c = 0; c < CORNERS; c++)
-            to->at[k][c] = first[k] + slope[3 * k] * next[0][c] + slope[3 * k + 1] * next[1][c] +
-                           slope[3 * k + 2] * next[2][c];
-}
-
-static inline double clamped(double x, double least, double most) {
-    return x < least ? least : x > most ? most : x;
-}
-
-/* come_near for all corners, along lines that are linear in indices. */
-static inline void come_near_all(const double slope[9], const double first[3], double least,
-                                 double most, corners *to) {
-    const double none = 1e-300; /* squared length: the node 0 has no line */
-    double start[3];
-    corners line;
-    db_apply(slope, first, start);
-    spread_corners(slope, start, &line);
-    for (int c = 0; c < CORNERS; c++) {
-        const double x = line.at[0][c], y = line.at[1][c], z = line.at[2][c],
-                     along = x * to->at[0][c] + y * to->at[1][c] + z * to->at[2][c],
-                     by = clamped(-along / (x * x + y * y + z * z + none), least, most);
-        to->at[0][c] += by * x;
-        to->at[1][c] += by * y;
-        to->at[2][c] += by * z;
-    }
-}
-
-/* The corners of the cell that a spot is in, where spectrum and rotation record them nearest to it. */
-static inline void place_corners(const db_evidence *e, const db_evidence_spot *s,
-                                 const db_evidence_nodes *nodes, const db_evidence_width *w,
-                                 corners *to) {
-    double offset[9], edges[9], index[3], first[3], within[3];
-    in_widths(s, w, offset);
-    db_multiply(offset, nodes->lattice, edges);
-    db_apply(nodes->to_index, s->q, index);
-    for (int i = 0; i < 3; i++) {
-        first[i] = floor(index[i]);
-        index[i] -= first[i];
-    }
-    db_apply(edges, index, within);
-    for (int k = 0; k < 3; k++)
-        within[k] = s->shifted[k] / (k < 2 ? w->place : w->turn) - within[k];
-    spread_corners(edges, within, to);
-    if (e->wave_number[1] > e->wave_number[0]) {
-        const double central = db_length(e->s0);
-        come_near_all(edges, first, central / e->wave_number[1] - 1,
-                      central / e->wave_number[0] - 1, to);
-    }
-    if (e->half_rotation > 0) {
-        double turned[9];
-        db_multiply(offset, nodes->turned, turned);
-        come_near_all(turned, first, -e->half_rotation * DB_DEGREE, e->half_rotation * DB_DEGREE,
-                      to);
-    }
-}
-
-static inline void squares_of(const corners *from, double square[CORNERS]) {
-    for (int c = 0; c < CORNERS; c++)
-        square[c] = from->at[0][c] * from->at[0][c] + from->at[1][c] * from->at[1][c] +
-                    from->at[2][c] * from->at[2][c];
-}
-
-static inline double smaller_of(double a, double b) { return a < b ? a : b; }
-
-/* Square of the distance of the node that is nearest to a spot, in widths. */
-static double nearest_square(const db_evidence *e, const db_evidence_spot *s,
-                             const db_evidence_nodes *nodes, const db_evidence_width *w) {
-    corners all;
-    double square[CORNERS];
-    place_corners(e, s, nodes, w, &all);
-    squares_of(&all, square);
-    for (int count = CORNERS / 2; count > 0; count /= 2)
-        for (int c = 0; c < count; c++) square[c] = smaller_of(square[c], square[count + c]);
-    return square[0];
-}
-
-/* The corner that is nearest to a spot, and the square of its distance in widths. */
-static int nearest_corner(const corners *all, double *least) {
-    double square[CORNERS];
-    int nearest = 0;
-    squares_of(all, square);
-    for (int c = 1; c < CORNERS; c++)
-        if (square[c] < square[nearest]) nearest = c;
-    *least = square[nearest];
-    return nearest;
-}
-
-/* Square of the distance of the node that is nearest to a spot, in widths, and the place of the node. */
-static double nearest_reflection(const db_evidence *e, const db_evidence_spot *s,
-                                 const db_evidence_nodes *nodes, const db_evidence_width *w,
-                                 double at[3]) {
-    corners all;
-    double square;
-    place_corners(e, s, nodes, w, &all);
-    const int nearest = nearest_corner(&all, &square);
-    for (int k = 0; k < 3; k++) at[k] = all.at[k][nearest];
-    return square;
-}
-
 void db_evidence_node(const db_evidence *e, const db_evidence_nodes *nodes, size_t spot,
                       int hkl[3]) {
-    corners all;
-    double index[3], square;
-    place_corners(e, &e->spot[spot], nodes, &e->width[!db_evidence_half(spot)], &all);
+    db_spot_block block;
+    double index[3], square[DB_SPOT_BLOCK], at[3][DB_SPOT_BLOCK], corner[DB_SPOT_BLOCK];
+    db_spot_block_take(e, &e->width[!db_evidence_half(spot)], &spot, 1, &block);
+    db_spot_block_calls_of(e->isa)->nearest(e, nodes, &block, square, at, corner);
     db_apply(nodes->to_index, e->spot[spot].q, index);
-    const int nearest = nearest_corner(&all, &square);
-    for (int i = 0; i < 3; i++) hkl[i] = (int)floor(index[i]) + (nearest >> i & 1);
-}
-
-/* Student's density of some numbers, at `square` from its middle, relative to spots at random places, whose
- * density is 1 in a cell of the lattice. Along the recorded lines of a node it is as high as in the middle. */
-static double density_at(const db_evidence_spot *s, const db_evidence_width *w, double cell,
-                         int numbers, double square) {
-    const double peak = PEAK[numbers - 1] * cell * s->volume / (w->place * w->place * w->turn);
-    double recorded = 0;
-    for (int k = 0; k < DB_SWEEPS; k++) {
-        const double *const line = s->sweep[k];
-        recorded += sqrt((line[0] * line[0] + line[1] * line[1]) / (w->place * w->place) +
-                         line[2] * line[2] / (w->turn * w->turn));
-    }
-    const double wide = 1 + square / FREEDOM, root = sqrt(wide);
-    double power = 1;
-    for (int n = 0; n < FREEDOM + numbers; n++) power *= root;
-    return peak / (power * (1 + PEAK[0] * recorded));
+    for (int i = 0; i < 3; i++) hkl[i] = (int)floor(index[i]) + ((int)corner[0] >> i & 1);
 }
 
 void db_evidence_lattice(const db_evidence *e, const double lattice[9], int half, size_t count,
                          double *density) {
-    const db_evidence_width *const w = &e->width[half];
     db_evidence_nodes nodes;
     if (!db_evidence_nodes_of(e, lattice, &nodes)) return;
-    for (size_t i = 0; i < count; i++) {
-        const double square = nearest_square(e, &e->spot[i], &nodes, w);
-        density[i] = density_at(&e->spot[i], w, nodes.cell, 3, square);
+    for (size_t i = 0; i < count; i += DB_SPOT_BLOCK) {
+        double square[DB_SPOT_BLOCK], found[DB_SPOT_BLOCK];
+        db_spot_block block;
+        const size_t listed = db_spot_block_take_run(e, &e->width[half], i, 1, count, &block);
+        db_spot_block_calls_of(e->isa)->nearest(e, &nodes, &block, square, NULL, NULL);
+        db_spot_block_calls_of(e->isa)->density(&block, &e->width[half], nodes.cell, 3, square,
+                                                found);
+        memcpy(density + i, found, listed * sizeof *found);
     }
+}
+
+/* Square of the distance of a spot from the nearest row of the lattice, and the length of a step along it, in widths. */
+static double nearest_row(const db_evidence *e, const db_evidence_spot *s,
+                          const db_evidence_width *w, const double to_index[9], int direction,
+                          double *length) {
+    double offset[9], index[3], step[3], along[3], least = INFINITY;
+    in_widths(s, w, offset);
+    db_apply(to_index, s->q, index);
+    for (int k = 0; k < 3; k++) step[k] = e->lattice[3 * k + direction];
+    db_apply(offset, step, along);
+    *length = db_length(along);
+    for (int corner = 0; corner < 4; corner++) {
+        double node[3], g[3], apart[3], at[3];
+        for (int k = 0, bit = 0; k < 3; k++)
+            node[k] = k == direction ? index[k] : floor(index[k]) + (corner >> bit++ & 1);
+        db_apply(e->lattice, node, g);
+        for (int k = 0; k < 3; k++) apart[k] = g[k] - s->q[k];
+        db_apply(offset, apart, at);
+        for (int k = 0; k < 3; k++) at[k] += s->shifted[k] / (k < 2 ? w->place : w->turn);
+        come_along(e, offset, g, at);
+        const double part = db_dot(at, along) / *length;
+        least = fmin(least, fmax(0, db_dot(at, at) - part * part));
+    }
+    return least;
 }
 
 void db_evidence_rows(const db_evidence *e, int direction, int half, size_t count,
@@ -230,87 +128,114 @@ void db_evidence_rows(const db_evidence *e, int direction, int half, size_t coun
     const double cell = determinant(e->lattice);
     double to_index[9];
     if (!db_invert(e->lattice, to_index)) return;
-    for (size_t i = 0; i < count; i++) {
-        const db_evidence_spot *const s = &e->spot[i];
-        double offset[9], index[3], step[3], along[3], least = INFINITY;
-        in_widths(s, w, offset);
-        db_apply(to_index, s->q, index);
-        for (int k = 0; k < 3; k++) step[k] = e->lattice[3 * k + direction];
-        db_apply(offset, step, along);
-        for (int corner = 0; corner < 4; corner++) {
-            double node[3], g[3], apart[3], at[3];
-            for (int k = 0, bit = 0; k < 3; k++)
-                node[k] = k == direction ? index[k] : floor(index[k]) + (corner >> bit++ & 1);
-            db_apply(e->lattice, node, g);
-            for (int k = 0; k < 3; k++) apart[k] = g[k] - s->q[k];
-            db_apply(offset, apart, at);
-            for (int k = 0; k < 3; k++) at[k] += s->shifted[k] / (k < 2 ? w->place : w->turn);
-            come_along(e, offset, g, at);
-            const double part = db_dot(at, along) / db_length(along);
-            least = fmin(least, fmax(0, db_dot(at, at) - part * part));
-        }
-        density[i] = density_at(s, w, cell, 2, least) / db_length(along);
+    for (size_t i = 0; i < count; i += DB_SPOT_BLOCK) {
+        double square[DB_SPOT_BLOCK] = { 0 }, length[DB_SPOT_BLOCK], found[DB_SPOT_BLOCK];
+        db_spot_block block;
+        const size_t listed = db_spot_block_take_run(e, w, i, 1, count, &block);
+        for (size_t k = 0; k < listed; k++)
+            square[k] = nearest_row(e, &e->spot[i + k], w, to_index, direction, &length[k]);
+        db_spot_block_calls_of(e->isa)->density(&block, w, cell, 2, square, found);
+        for (size_t k = 0; k < listed; k++) density[i + k] = found[k] / length[k];
     }
-}
-
-double db_evidence_weight(const db_evidence *e, const db_evidence_spot *s,
-                          const db_evidence_nodes *nodes, const db_evidence_width *w, double at[3],
-                          double *part) {
-    const double square = nearest_reflection(e, s, nodes, w, at),
-                 own = w->part * density_at(s, w, nodes->cell, 3, square);
-    *part = own / (own + 1 - w->part);
-    return *part * (FREEDOM + 3) / (FREEDOM + square);
 }
 
 static int has_settled(double before, double now) { return fabs(now - before) <= SETTLED * now; }
 
-void db_evidence_fit(db_evidence *e, int half) {
+/* A round of the fit: sums over the spots of a half, weighed with the present widths. */
+typedef struct width_sums {
+    double parts, place, turn, all;
+} width_sums;
+
+static width_sums sum_widths(const db_evidence *e, const db_evidence_nodes *nodes, int half) {
+    const db_evidence_width *const w = &e->width[half];
+    width_sums sums = { 0 };
+    for (size_t i = (size_t)half; i < e->judged; i += DB_HALVES * DB_SPOT_BLOCK) {
+        db_spot_block block;
+        db_spot_weights found;
+        const size_t listed = db_spot_block_take_run(e, w, i, DB_HALVES, e->judged, &block);
+        db_spot_block_calls_of(e->isa)->weigh(e, nodes, w, &block, &found);
+        for (size_t k = 0; k < listed; k++) {
+            const double at[3] = { found.at[0][k], found.at[1][k], found.at[2][k] };
+            sums.all++;
+            sums.parts += found.part[k];
+            sums.place += found.weight[k] * (at[0] * at[0] + at[1] * at[1]) / 2;
+            sums.turn += found.weight[k] * at[2] * at[2];
+        }
+    }
+    return sums;
+}
+
+int db_evidence_fit_widths(db_evidence *e, int half) {
     db_evidence_width *const w = &e->width[half];
     db_evidence_nodes nodes;
-    double at[3], part;
-    if (!db_evidence_nodes_of(e, e->lattice, &nodes)) return;
+    if (!db_evidence_nodes_of(e, e->lattice, &nodes)) return 0;
     for (int round = 0; round < ROUNDS; round++) {
-        double parts = 0, place = 0, turn = 0, all = 0;
-        for (size_t i = 0; i < e->judged; i++) {
-            if (db_evidence_half(i) != half) continue;
-            const double weight = db_evidence_weight(e, &e->spot[i], &nodes, w, at, &part);
-            all++;
-            parts += part;
-            place += weight * (at[0] * at[0] + at[1] * at[1]) / 2;
-            turn += weight * at[2] * at[2];
-        }
-        if (!(parts > 0)) return;
+        const width_sums sums = sum_widths(e, &nodes, half);
+        if (!(sums.parts > 0)) return 0;
         const db_evidence_width before = *w;
-        w->place = fmax(LEAST_PLACE, w->place * sqrt(place / parts));
-        w->turn = fmax(LEAST_TURN, w->turn * sqrt(turn / parts));
-        w->part = fmin(fmax(parts / all, LEAST_PART), 1 - LEAST_PART);
+        w->place = fmax(LEAST_PLACE, w->place * sqrt(sums.place / sums.parts));
+        w->turn = fmax(LEAST_TURN, w->turn * sqrt(sums.turn / sums.parts));
+        w->part = fmin(fmax(sums.parts / sums.all, LEAST_PART), 1 - LEAST_PART);
         if (has_settled(before.place, w->place) && has_settled(before.turn, w->turn) &&
             has_settled(before.part, w->part))
             break;
     }
-    db_evidence_lattice(e, e->lattice, half, e->count, e->density[half]);
+    return 1;
 }
 
-double db_evidence_part(const db_evidence *e, int half, const double *density, const double *beside,
-                        double *other) {
-    double part = 0.4, more = beside ? 0.3 : 0;
-    for (int round = 0; round < ROUNDS; round++) {
-        double sum = 0, others = 0, all = 0;
-        for (size_t i = 0; i < e->judged; i++) {
-            if (db_evidence_half(i) != half) continue;
-            const double one = part * density[i], two = beside ? more * beside[i] : 0;
-            sum += one / (one + two + 1 - part - more);
-            others += two / (one + two + 1 - part - more);
-            all++;
+void db_evidence_fit(db_evidence *e, int half) {
+    if (db_evidence_fit_widths(e, half))
+        db_evidence_lattice(e, e->lattice, half, e->count, e->density[half]);
+}
+
+/* A number of each half, side by side. */
+typedef double pair __attribute__((vector_size(DB_HALVES * sizeof(double))));
+
+/* The spots of a half that each of two kinds of spots has made, by their parts so far. */
+typedef struct made_spots {
+    pair one, other;
+} made_spots;
+
+static made_spots count_made(size_t judged, const double *density, const double *beside, pair part,
+                             pair more) {
+    made_spots sum = { { 0 }, { 0 } };
+    for (size_t i = 0; i < judged; i += DB_HALVES) {
+        pair one, two = { 0 };
+        memcpy(&one, density + i, sizeof one);
+        one *= part;
+        if (beside) {
+            memcpy(&two, beside + i, sizeof two);
+            two *= more;
         }
-        const double most = fmin(1, (1 - LEAST_PART) * all / (sum + others)),
-                     before[2] = { part, more };
-        part = fmax(LEAST_PART, most * sum / all);
-        more = beside ? fmax(LEAST_PART, most * others / all) : 0;
-        if (has_settled(before[0], part) && has_settled(before[1], more)) break;
+        const pair all = one + two + 1 - part - more;
+        sum.one += one / all;
+        if (beside) sum.other += two / all;
     }
-    if (other) *other = more;
-    return part;
+    return sum;
+}
+
+void db_evidence_parts(size_t judged, const double *density, const double *beside,
+                       double part[DB_HALVES], double other[DB_HALVES]) {
+    int is_open[DB_HALVES] = { 1, 1 };
+    for (int half = 0; half < DB_HALVES; half++) {
+        part[half] = 0.4;
+        other[half] = beside ? 0.3 : 0;
+    }
+    for (int round = 0; round < ROUNDS && (is_open[0] || is_open[1]); round++) {
+        const made_spots made = count_made(judged, density, beside, (pair){ part[0], part[1] },
+                                           (pair){ other[0], other[1] });
+        for (int half = 0; half < DB_HALVES; half++) {
+            if (!is_open[half]) continue;
+            const double all = (double)((judged + 1 - (size_t)half) / DB_HALVES),
+                         most =
+                             fmin(1, (1 - LEAST_PART) * all / (made.one[half] + made.other[half])),
+                         before[2] = { part[half], other[half] };
+            part[half] = fmax(LEAST_PART, most * made.one[half] / all);
+            other[half] = beside ? fmax(LEAST_PART, most * made.other[half] / all) : 0;
+            is_open[half] =
+                !(has_settled(before[0], part[half]) && has_settled(before[1], other[half]));
+        }
+    }
 }
 
 double db_evidence_of_spot(const db_evidence *e, size_t spot) {
@@ -377,7 +302,7 @@ static void take(const db_fit_geometry *g, const db_experiment *model,
 db_status db_evidence_make(db_context *context, const db_experiment *model,
                            const db_observed_spots *spots, db_evidence *e) {
     db_fit_geometry geometry;
-    *e = (db_evidence){ 0 };
+    *e = (db_evidence){ .isa = context->isa };
     DB_TRY(db_fit_geometry_of(context, model, &geometry));
     e->spot = calloc(spots->count + 1, sizeof *e->spot);
     e->density[0] = calloc(DB_HALVES * spots->count + 1, sizeof *e->density[0]);

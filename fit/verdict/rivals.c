@@ -6,6 +6,7 @@
 #include "base/quantile.h"
 #include "fit/linear/cholesky.h"
 #include "fit/pixels/geometry.h"
+#include "fit/verdict/spot_blocks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,18 +24,74 @@ double db_margin_over_none(const db_evidence *e) {
     return sum;
 }
 
-/* Margins at spots that were not fitted, over a rival with this density. */
-static void take_margins(const db_evidence *e, int half, db_rivalry how, const double *rival,
-                         double *margin) {
-    double beside = 0;
-    const double alone = db_evidence_part(e, half, rival, NULL, NULL),
-                 own = how == DB_RIVAL_INSTEAD
-                           ? e->width[half].part
-                           : db_evidence_part(e, half, e->density[half], rival, &beside);
-    for (size_t i = 0; i < e->judged; i++)
-        if (db_evidence_half(i) != half)
-            margin[i] = log(own * e->density[half][i] + beside * rival[i] + 1 - own - beside) -
-                        log(alone * rival[i] + 1 - alone);
+/* How rivals are compared with a model: its spots, and room for the densities of a rival. */
+typedef struct comparer {
+    const db_evidence *evidence;
+    db_spot_block *block[DB_HALVES]; /* judged spots, with the widths of each half; owned, as all */
+    double *fitted[2]; /* densities with the widths of a spot's own half: model, rival */
+    double *held[2];   /* with those of the other half */
+    double *model;     /* ln of the likelihood of each spot beside random places, by the model */
+} comparer;
+
+enum { OF_MODEL, OF_RIVAL };
+
+static void clear_comparer(comparer *c) {
+    free(c->block[0]);
+    free(c->model);
+}
+
+static size_t blocks_of(size_t spots) { return (spots + DB_SPOT_BLOCK - 1) / DB_SPOT_BLOCK; }
+
+/* Spots of one half have widths of their own, those of the other half are held out. */
+static void sort_densities(comparer *c, int whose, int half, size_t first, size_t count,
+                           const double *density) {
+    for (size_t i = 0; i < count; i++) {
+        const int is_own = db_evidence_half(first + i) == half;
+        (is_own ? c->fitted : c->held)[whose][first + i] = density[i];
+    }
+}
+
+static db_status make_comparer(db_context *context, const db_evidence *e, comparer *c) {
+    const size_t judged = e->judged, blocks = blocks_of(judged), room = judged + 1;
+    *c = (comparer){ .evidence = e,
+                     .block = { malloc((DB_HALVES * blocks + 1) * sizeof *c->block[0]) },
+                     .model = calloc(5 * room, sizeof *c->model) };
+    if (!c->block[0] || !c->model) {
+        clear_comparer(c);
+        return db_fail_memory(context, "the rivals of a lattice");
+    }
+    c->block[1] = c->block[0] + blocks;
+    for (int whose = 0; whose < 2; whose++) {
+        c->fitted[whose] = c->model + (size_t)(1 + whose) * room;
+        c->held[whose] = c->model + (size_t)(3 + whose) * room;
+    }
+    for (int half = 0; half < DB_HALVES; half++) {
+        sort_densities(c, OF_MODEL, half, 0, judged, e->density[half]);
+        for (size_t b = 0; b < blocks; b++)
+            (void)db_spot_block_take_run(e, &e->width[half], b * DB_SPOT_BLOCK, 1, judged,
+                                         &c->block[half][b]);
+    }
+    for (size_t i = 0; i < judged; i++) c->model[i] = db_evidence_of_spot(e, i);
+    return DB_OK;
+}
+
+/* Margin at spots that were not fitted, over the rival whose densities are there. */
+static double take_margin(const comparer *c, db_rivalry how) {
+    const size_t judged = c->evidence->judged;
+    double alone[DB_HALVES], own[DB_HALVES], beside[DB_HALVES], sum = 0;
+    db_evidence_parts(judged, c->fitted[OF_RIVAL], NULL, alone, beside);
+    if (how == DB_RIVAL_ALONE)
+        db_evidence_parts(judged, c->fitted[OF_MODEL], c->fitted[OF_RIVAL], own, beside);
+    for (size_t i = 0; i < judged; i++) {
+        const int half = !db_evidence_half(i);
+        const double rival = c->held[OF_RIVAL][i],
+                     both = how == DB_RIVAL_INSTEAD
+                                ? c->model[i]
+                                : log(own[half] * c->held[OF_MODEL][i] + beside[half] * rival + 1 -
+                                      own[half] - beside[half]);
+        sum += both - log(alone[half] * rival + 1 - alone[half]);
+    }
+    return sum;
 }
 
 db_status db_margin_in_quarters(db_context *context, const db_evidence *e, double *least) {
@@ -59,19 +116,20 @@ db_status db_margin_in_quarters(db_context *context, const db_evidence *e, doubl
 
 db_status db_margins_over_rows(db_context *context, const db_evidence *e, db_rivalry how,
                                double margins[DB_ROW_DIRECTIONS]) {
-    double *const room = calloc(2 * e->judged + 1, sizeof *room);
-    if (!room) return db_fail_memory(context, "the rivals of a lattice");
-    double *const rival = room, *const margin = room + e->judged;
-    for (int d = 0; d < DB_ROW_DIRECTIONS; d++) {
+    comparer c;
+    double *const density = malloc((e->judged + 1) * sizeof *density);
+    if (!density) return db_fail_memory(context, "the rivals of a lattice");
+    const db_status status = make_comparer(context, e, &c);
+    for (int d = 0; status == DB_OK && d < DB_ROW_DIRECTIONS; d++) {
         for (int half = 0; half < DB_HALVES; half++) {
-            db_evidence_rows(e, d, half, e->judged, rival);
-            take_margins(e, half, how, rival, margin);
+            db_evidence_rows(e, d, half, e->judged, density);
+            sort_densities(&c, OF_RIVAL, half, 0, e->judged, density);
         }
-        margins[d] = 0;
-        for (size_t i = 0; i < e->judged; i++) margins[d] += margin[i];
+        margins[d] = take_margin(&c, how);
     }
-    free(room);
-    return DB_OK;
+    if (status == DB_OK) clear_comparer(&c);
+    free(density);
+    return status;
 }
 
 /* Shortens columns by sums and differences of columns. */
@@ -152,16 +210,23 @@ static void lattice_of(const way *w, const double own[9], int more, double latti
     shorten(lattice);
 }
 
-/* Margin over another lattice with the model's widths. room: two densities. */
-static double margin_over_lattice(const db_evidence *e, const double lattice[9], db_rivalry how,
-                                  double *room) {
-    double *const rival = room, *const margin = room + e->judged, sum = 0;
-    for (int half = 0; half < DB_HALVES; half++) {
-        db_evidence_lattice(e, lattice, half, e->judged, rival);
-        take_margins(e, half, how, rival, margin);
-    }
-    for (size_t i = 0; i < e->judged; i++) sum += margin[i];
-    return sum;
+/* Margin over another lattice with the model's widths. */
+static double margin_over_lattice(comparer *c, const double lattice[9], db_rivalry how) {
+    const db_evidence *const e = c->evidence;
+    db_evidence_nodes nodes;
+    if (!db_evidence_nodes_of(e, lattice, &nodes)) return (double)NAN;
+    for (int half = 0; half < DB_HALVES; half++)
+        for (size_t i = 0; i < e->judged; i += DB_SPOT_BLOCK) {
+            const db_spot_block *const block = &c->block[half][i / DB_SPOT_BLOCK];
+            const size_t left = e->judged - i;
+            double square[DB_SPOT_BLOCK], density[DB_SPOT_BLOCK];
+            db_spot_block_calls_of(e->isa)->nearest(e, &nodes, block, square, NULL, NULL);
+            db_spot_block_calls_of(e->isa)->density(block, &e->width[half], nodes.cell, 3, square,
+                                                    density);
+            sort_densities(c, OF_RIVAL, half, i, left < DB_SPOT_BLOCK ? left : DB_SPOT_BLOCK,
+                           density);
+        }
+    return take_margin(c, how);
 }
 
 static int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
@@ -184,18 +249,26 @@ static int leaves_more(const way *one, const way *other) {
     return all;
 }
 
-/* Is the model centred rather than a smaller cell? A face-centred cell has the nodes of a cell with one centred face, and
- * half of these are absent. room: two densities. */
-static int is_rather_centred(const db_evidence *e, const way *list, size_t count,
-                             const char *centrings, const way *smaller, double *room) {
+/* Margin over the nodes of a way instead of the model's, worked out once. */
+static double margin_over_way(comparer *r, const way *list, size_t n, double *instead) {
     double lattice[9];
+    if (isnan(instead[n])) {
+        lattice_of(&list[n], r->evidence->lattice, 0, lattice);
+        instead[n] = margin_over_lattice(r, lattice, DB_RIVAL_INSTEAD);
+    }
+    return instead[n];
+}
+
+/* Is the model centred rather than a smaller cell? A face-centred cell has the nodes of a cell with one centred face, and
+ * half of these are absent. instead: margins over each way instead of the model; NAN: not known yet. */
+static int is_rather_centred(comparer *r, const way *list, size_t count, const char *centrings,
+                             const way *smaller, double *instead) {
     for (const char *c = centrings; *c; c++)
         for (size_t n = 0; n < count; n++) {
             if (!is_centring(&list[n], *c) || !leaves_more(smaller, &list[n])) continue;
-            lattice_of(&list[n], e->lattice, 0, lattice);
-            const double over_centred = margin_over_lattice(e, lattice, DB_RIVAL_INSTEAD, room);
-            lattice_of(smaller, e->lattice, 0, lattice);
-            if (over_centred < margin_over_lattice(e, lattice, DB_RIVAL_INSTEAD, room)) return 1;
+            const double over_centred = margin_over_way(r, list, n, instead);
+            if (over_centred < margin_over_way(r, list, (size_t)(smaller - list), instead))
+                return 1;
         }
     return 0;
 }
@@ -203,32 +276,34 @@ static int is_rather_centred(const db_evidence *e, const way *list, size_t count
 static db_status look_at_cells(db_context *context, const db_evidence *e, const char *centrings,
                                db_other_cell *other) {
     const int more = !centrings;
-    double *const room = calloc(2 * e->judged + 1, sizeof *room);
-    if (!room) return db_fail_memory(context, "the rivals of a cell");
+    comparer r;
+    DB_TRY(make_comparer(context, e, &r));
     way list[WAYS];
+    double instead[WAYS];
     other->margin = INFINITY;
     const size_t count = list_ways(list);
+    for (size_t n = 0; n < count; n++) instead[n] = (double)NAN;
     for (size_t n = 0; n < count; n++) {
         double lattice[9], edge[9];
         int own = 0;
         for (const char *c = more ? "" : centrings; *c; c++) own |= is_centring(&list[n], *c);
-        if (own || (!more && is_rather_centred(e, list, count, centrings, &list[n], room)))
+        if (own || (!more && is_rather_centred(&r, list, count, centrings, &list[n], instead)))
             continue;
         lattice_of(&list[n], e->lattice, more, lattice);
         const double margin =
-            margin_over_lattice(e, lattice, more ? DB_RIVAL_INSTEAD : DB_RIVAL_ALONE, room);
+            margin_over_lattice(&r, lattice, more ? DB_RIVAL_INSTEAD : DB_RIVAL_ALONE);
         if (!(margin < other->margin)) continue;
         other->margin = margin;
         if (db_invert(lattice, edge)) db_cell_of_edges(edge, other->cell);
     }
-    free(room);
+    clear_comparer(&r);
     return DB_OK;
 }
 
 db_status db_margin_over_turned(db_context *context, const db_evidence *e, double *least) {
     static const double turns[] = { 5, 8, 13, 21, 34, 55 }; /* degree: of no symmetry */
-    double *const room = calloc(2 * e->judged + 1, sizeof *room);
-    if (!room) return db_fail_memory(context, "a lattice in other orientations");
+    comparer r;
+    DB_TRY(make_comparer(context, e, &r));
     *least = INFINITY;
     for (int row = 0; row < DB_ROW_DIRECTIONS; row++)
         for (size_t i = 0; i < 2 * (sizeof turns / sizeof *turns); i++) {
@@ -237,9 +312,9 @@ db_status db_margin_over_turned(db_context *context, const db_evidence *e, doubl
             memcpy(lattice, e->lattice, sizeof lattice);
             for (int k = 0; k < 3; k++) axis[k] = lattice[3 * k + row];
             if (db_normalize(axis)) db_turn_columns(axis, turn * DB_DEGREE, lattice);
-            *least = fmin(*least, margin_over_lattice(e, lattice, DB_RIVAL_INSTEAD, room));
+            *least = fmin(*least, margin_over_lattice(&r, lattice, DB_RIVAL_INSTEAD));
         }
-    free(room);
+    clear_comparer(&r);
     return DB_OK;
 }
 
@@ -281,8 +356,8 @@ static void slopes_at(const db_evidence *e, const mover *m, const db_evidence_sp
     }
 }
 
-/* The likeliest lattice among lattices with one or all edges changed. room: two densities. */
-static void find_edges(const db_evidence *e, double *room, double longer[3]) {
+/* The likeliest lattice among lattices with one or all edges changed. */
+static void find_edges(comparer *r, double longer[3]) {
     enum { STEPS = 10, ALL = 3 };
     const double step = 0.005; /* 5 % at most: a tenth of a row at the 20th node */
     double least = 0;
@@ -291,8 +366,8 @@ static void find_edges(const db_evidence *e, double *room, double longer[3]) {
         for (int n = -STEPS; n <= STEPS; n++) {
             double lattice[9], by[3];
             for (int i = 0; i < 3; i++) by[i] = edge == ALL || edge == i ? n * step : 0;
-            for (int i = 0; i < 9; i++) lattice[i] = e->lattice[i] * (1 + by[i % 3]);
-            const double margin = n ? margin_over_lattice(e, lattice, DB_RIVAL_INSTEAD, room) : 0;
+            for (int i = 0; i < 9; i++) lattice[i] = r->evidence->lattice[i] * (1 + by[i % 3]);
+            const double margin = n ? margin_over_lattice(r, lattice, DB_RIVAL_INSTEAD) : 0;
             if (!(margin < least)) continue;
             least = margin;
             memcpy(longer, by, sizeof by);
@@ -330,40 +405,60 @@ static void restrain_moves(const mover *m, double normal[MOVES][MOVES], double r
 /* A move is not determined if elimination leaves less than this part of its diagonal. */
 static const double UNDETERMINED = 1e-12;
 
-/* A least-squares step by the spots up to a length of the scattering vector (1/angstrom). Spots are weighted by the
- * probability that the lattice has made them. */
-static void step_on(const db_evidence *e, int half, double most, mover *m) {
-    const db_evidence_width *const w = &e->width[half];
+/* Adds a few spots to the normal equations of a step. */
+static void add_to_step(const db_evidence *e, const db_evidence_width *w, const mover *m,
+                        const size_t *list, size_t listed, double normal[MOVES][MOVES],
+                        double right[MOVES]) {
     const double width[3] = { w->place, w->place, w->turn };
     const int moves = m->moves;
-    double normal[MOVES][MOVES] = { 0 }, right[MOVES] = { 0 }, L[MOVES * MOVES];
-    for (size_t n = 0; n < e->judged; n++) {
-        double slope[3][MOVES], at[3], part;
-        if (db_evidence_half(n) != half || db_length(e->spot[n].q) > most) continue;
-        const double weight = db_evidence_weight(e, &e->spot[n], &m->nodes, w, at, &part);
-        slopes_at(e, m, &e->spot[n], slope);
+    db_spot_block block;
+    db_spot_weights found;
+    db_spot_block_take(e, w, list, listed, &block);
+    db_spot_block_calls_of(e->isa)->weigh(e, &m->nodes, w, &block, &found);
+    for (size_t s = 0; s < listed; s++) {
+        const double weight = found.weight[s];
+        double slope[3][MOVES];
+        slopes_at(e, m, &e->spot[list[s]], slope);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < moves; j++) {
-                right[j] -= weight * at[i] * slope[i][j] / width[i];
+                right[j] -= weight * found.at[i][s] * slope[i][j] / width[i];
                 for (int k = 0; k < moves; k++)
                     normal[j][k] += weight * slope[i][j] * slope[i][k] / (width[i] * width[i]);
             }
     }
+}
+
+/* A least-squares step by the spots up to a length of the scattering vector (1/angstrom). Spots are weighted by the
+ * probability that the lattice has made them. */
+static void step_on(const db_evidence *e, int half, double most, mover *m) {
+    const db_evidence_width *const w = &e->width[half];
+    const size_t moves = (size_t)m->moves;
+    double normal[MOVES][MOVES] = { 0 }, right[MOVES] = { 0 }, L[MOVES * MOVES];
+    size_t list[DB_SPOT_BLOCK], listed = 0;
+    for (size_t n = (size_t)half; n < e->judged; n += DB_HALVES) {
+        if (!(db_length(e->spot[n].q) > most)) list[listed++] = n;
+        if (listed < DB_SPOT_BLOCK && n + DB_HALVES < e->judged) continue;
+        if (listed) add_to_step(e, w, m, list, listed, normal, right);
+        listed = 0;
+    }
     restrain_moves(m, normal, right);
-    db_cholesky_factor((size_t)moves, normal[0], MOVES, 0, NULL, UNDETERMINED, L);
-    db_cholesky_forward((size_t)moves, L, right);
-    db_cholesky_back((size_t)moves, L, right);
-    for (int j = 0; j < moves; j++) m->move[j] += right[j];
+    db_cholesky_factor(moves, normal[0], MOVES, 0, NULL, UNDETERMINED, L);
+    db_cholesky_forward(moves, L, right);
+    db_cholesky_back(moves, L, right);
+    for (size_t j = 0; j < moves; j++) m->move[j] += right[j];
 }
 
 /* Moves the model of a half until it is nearest to its spots. */
 static void move_half(const db_evidence *from, db_evidence *e, int half, mover *m) {
     enum { STEPS = 4 };
     if (!move_model(from, m, e)) return;
-    for (int step = 0; step < STEPS; step++) {
+    for (int step = 1; step <= STEPS; step++) {
         step_on(e, half, INFINITY, m);
         if (!move_model(from, m, e)) return;
-        db_evidence_fit(e, half);
+        if (step < STEPS)
+            (void)db_evidence_fit_widths(e, half);
+        else
+            db_evidence_fit(e, half);
     }
 }
 
@@ -523,13 +618,13 @@ static void look_at_moved(const db_evidence *e, const db_evidence *from, const m
 /* Room for models that are moved. */
 typedef struct mover_room {
     db_evidence other; /* a copy of the evidence, whose spots are moved; owned, as all */
-    double *density;   /* two for each spot */
+    double *length;    /* a number of each spot */
     inner_spot *inner;
 } mover_room;
 
 static void clear_room(mover_room *room) {
     db_evidence_clear(&room->other);
-    free(room->density);
+    free(room->length);
     free(room->inner);
 }
 
@@ -537,11 +632,12 @@ static db_status make_mover_room(db_context *context, const db_evidence *e, move
     room->other = *e;
     room->other.spot = malloc((e->count + 1) * sizeof *room->other.spot);
     room->other.density[0] = calloc(DB_HALVES * e->count + 1, sizeof *room->other.density[0]);
-    room->density = calloc(2 * e->judged + 1, sizeof *room->density);
+    room->length = calloc(e->judged + 1, sizeof *room->length);
     room->inner = malloc((e->judged + 1) * sizeof *room->inner);
-    if (room->other.spot && room->other.density[0] && room->density && room->inner) {
+    if (room->other.spot && room->other.density[0] && room->length && room->inner) {
         memcpy(room->other.spot, e->spot, e->count * sizeof *room->other.spot);
         room->other.density[1] = room->other.density[0] + e->count;
+        room->other.count = e->judged; /* others are not asked */
         return DB_OK;
     }
     clear_room(room);
@@ -553,7 +649,7 @@ static void look_at_fewer(const db_evidence *e, mover_room *room, db_moved_model
     double growth[GROWTHS] = { 0 };
     way list[WAYS];
     db_evidence from = *e; /* borrows */
-    const size_t inner = take_inner(e, room->density, room->inner, growth), count = list_ways(list);
+    const size_t inner = take_inner(e, room->length, room->inner, growth), count = list_ways(list);
     for (size_t n = 0; n < count; n++) {
         int coset = 0;
         origin begins[ORIGINS] = { 0 };
@@ -587,10 +683,15 @@ db_status db_margin_over_stretched(db_context *context, const db_evidence *e,
                                    db_moved_model *moved) {
     mover start = { .moves = MOVES };
     mover_room room;
+    comparer r;
     DB_TRY(make_mover_room(context, e, &room));
     *moved = (db_moved_model){ .times = 1 };
-    find_edges(e, room.density, start.move + SHIFTED);
-    look_at_moved(e, e, &start, NULL, &room.other, moved);
+    const db_status status = make_comparer(context, e, &r);
+    if (status == DB_OK) {
+        find_edges(&r, start.move + SHIFTED);
+        clear_comparer(&r);
+        look_at_moved(e, e, &start, NULL, &room.other, moved);
+    }
     clear_room(&room);
-    return DB_OK;
+    return status;
 }

@@ -169,7 +169,7 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
                                   &smaller));
     DB_TRY(db_margin_over_larger(context, e, &larger));
     DB_TRY(db_margin_over_moved(context, e, &moved));
-    DB_TRY(db_margin_over_stretched(context, e, &stretched));
+    if (!may_be_moved) DB_TRY(db_margin_over_stretched(context, e, &stretched));
     const double in_rows = row.least;
     if (in_rows < limit) DB_TRY(judge_overlap(j, limit, &row));
     test_lattice(j);

@@ -246,6 +246,77 @@ static void rows_are_as_far_as_they_are_across(void **state) {
     }
 }
 
+/* ln of the likelihood of two kinds of spots of a half, beside random places. */
+static double likelihood(size_t judged, int half, const double *density, const double *beside,
+                         const double part[2]) {
+    double sum = 0;
+    for (size_t i = 0; i < judged; i++)
+        if (db_evidence_half(i) == half)
+            sum += log(part[0] * density[i] + part[1] * beside[i] + 1 - part[0] - part[1]);
+    return sum;
+}
+
+/* Of two kinds, each near its spots, beside spots that are near neither; an odd number of spots, and few of them, so that
+ * one more counts. */
+static void parts_are_the_likeliest(void **state) {
+    (void)state;
+    enum { JUDGED = 31 };
+    static const double none[JUDGED + 1];
+    double density[JUDGED + 1] = { 0 }, beside[JUDGED + 1] = { 0 };
+    srand(3);
+    for (size_t i = 0; i < JUDGED; i++) {
+        density[i] = i % 5 < 3 ? 5 + 9 * uniform() : 0.1;
+        beside[i] = i % 5 == 3 ? 5 + 9 * uniform() : 0.2;
+    }
+    for (int kinds = 1; kinds <= DB_HALVES; kinds++) {
+        double part[DB_HALVES], other[DB_HALVES];
+        const double *const second = kinds == 1 ? none : beside, by = 0.02;
+        db_evidence_parts(JUDGED, density, kinds == 1 ? NULL : beside, part, other);
+        for (int half = 0; half < DB_HALVES; half++) {
+            const double found[2] = { part[half], other[half] },
+                         best = likelihood(JUDGED, half, density, second, found);
+            print_message("%d: %.4f and %.4f\n", half, part[half], other[half]);
+            assert_true(part[half] > 0.1 && (kinds == 1 ? other[half] == 0 : other[half] > 0.01));
+            for (int k = 0; k < kinds; k++)
+                for (int sign = -1; sign <= 1; sign += 2) {
+                    double off[2] = { found[0], found[1] };
+                    off[k] += sign * fmin(by, found[k] / 2);
+                    assert_true(likelihood(JUDGED, half, density, second, off) < best);
+                }
+        }
+    }
+}
+
+/* The margin over rows, written out: each half of the spots is judged with widths and parts of the other half. */
+static void margins_are_those_of_spots_held_out(void **state) {
+    (void)state;
+    static double density[DB_HALVES][SPOTS], none[SPOTS];
+    double margins[DB_ROW_DIRECTIONS];
+    db_evidence e;
+    make(CELL, NULL, &e);
+    e.width[0].place *= 2; /* as different as halves never are */
+    assert_int_equal(db_margins_over_rows(context, &e, DB_RIVAL_INSTEAD, margins), DB_OK);
+    for (int d = 0; d < DB_ROW_DIRECTIONS; d++) {
+        double sum = 0;
+        for (int half = 0; half < DB_HALVES; half++) {
+            double best = -INFINITY, part = 0;
+            db_evidence_rows(&e, d, half, SPOTS, density[half]);
+            for (int n = 1; n < 2000; n++) {
+                const double now =
+                    likelihood(SPOTS, half, density[half], none, (double[2]){ 5e-4 * n, 0 });
+                if (now > best) part = 5e-4 * n;
+                best = fmax(best, now);
+            }
+            for (size_t i = 0; i < SPOTS; i++)
+                if (db_evidence_half(i) != half)
+                    sum += db_evidence_of_spot(&e, i) - log(part * density[half][i] + 1 - part);
+        }
+        print_message("%d: %.4f, expected %.4f\n", d, margins[d], sum);
+        assert_true(fabs(margins[d] - sum) < 0.02);
+    }
+    db_evidence_clear(&e);
+}
+
 static int even_h(const int hkl[3]) { return hkl[0] % 2 == 0; }
 static int even_sum(const int hkl[3]) { return (hkl[0] + hkl[1]) % 2 == 0; }
 static int centred(const int hkl[3]) { return (hkl[0] + hkl[1] + hkl[2]) % 2 == 0; }
@@ -470,6 +541,8 @@ static void a_shift_of_all_spots_is_found(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(densities_are_those_of_a_naive_computation),
+        cmocka_unit_test(parts_are_the_likeliest),
+        cmocka_unit_test(margins_are_those_of_spots_held_out),
         cmocka_unit_test(nodes_are_nearest_where_they_are_recorded),
         cmocka_unit_test(widths_and_part_are_those_of_the_spots),
         cmocka_unit_test(spots_anywhere_have_the_density_1),
