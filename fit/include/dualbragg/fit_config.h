@@ -29,7 +29,7 @@ typedef struct db_fit_config {
     /** amplitudes that joint intensities are compared with, and their column; "": none, open */
     char reference_file[DB_FIT_PATH_SIZE], reference_columns[DB_FIT_NAME_SIZE];
     char symmetry[DB_FIT_NAME_SIZE]; /**< crystal system, lattice or space group; "": none */
-    int group_of_list; /**< 1: without a symmetry, the space group of the experiment list is one */
+    int group_of_list; /**< 1: without a symmetry, the space group of the experiment list counts */
     char sites[DB_FIT_PATH_SIZE]; /**< db_setup.sites; "": none */
     char hkl_columns[DB_FIT_NAME_SIZE], hkl_space_group[DB_FIT_NAME_SIZE]; /**< "": open */
     char expt_file[DB_FIT_PATH_SIZE]; /**< experiment list that the model comes from; "" */

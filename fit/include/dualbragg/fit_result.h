@@ -161,7 +161,7 @@ enum { DB_FIT_REASON_SIZE = 512 };
 /** Result of a shot. */
 typedef struct db_fit_result {
     const char *name; /**< the source's; NULL: only rank 0 and another process know it */
-    int used;         /**< 0: excluded, and reason says why */
+    int used;         /**< 0: excluded, for `reason` */
     /** DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best model so far */
     db_status status;
     char reason[DB_FIT_REASON_SIZE]; /**< reason for its end, or why it may not be used */

@@ -135,7 +135,7 @@ typedef struct db_fit_shots_options {
 #define DB_FIT_SHOTS_OPTIONS_INIT                                                                  \
     { .outlier_sigma = 8 }
 
-/** What the frames of a rotation series show of a reflection together, in one passage through the Ewald sphere. */
+/** One passage of a reflection through the Ewald sphere, measured on all frames of a rotation series that show it. */
 typedef struct db_fit_passage {
     int hkl[3];
     size_t first, last; /**< shots that show parts of it, from 0 */
@@ -183,7 +183,7 @@ typedef struct db_fit_shots_result {
     /** intensities that all shots share (db_fit_settings.joint), for the functions that write them;
      * NULL: none; owned */
     struct db_joint_intensities *intensities;
-    /** of a rotation series with free intensities, in the order of h, k, l; NULL: it is none; owned */
+    /** of a rotation series with free intensities, in the order of h, k, l; NULL: no such series; owned */
     db_fit_passage *passages;
     size_t passage_count;
     /** passages of equivalent reflections, of all sweeps, on one scale and merged; NULL: none, or in another

@@ -97,7 +97,7 @@ typedef struct db_fit_joint {
     int wanted;
     int anomalous;    /**< 1: Bijvoet mates have separate intensities */
     int reindex;      /**< 1: resolves the indexing ambiguity: if the lattice has rotations that
-                        the crystal lacks, shots are reindexed to one way; shots with
+                        the crystal lacks, shots are reindexed to agree; shots with
                         undecided intensities, and shots of the other hand, are excluded */
     int seed;         /**< of the draw of the two halves of the shots */
     int passes;       /**< largest number over all shots; 0: only scales and
@@ -127,7 +127,7 @@ typedef struct db_fit_curves {
     double wings[2]; /**< points this near to the ends (eV) stay near the start with this standard
                          deviation (electrons); 0: none */
     /** electrons: standard deviation of f' from the f' that belongs to f'' (db_kramers_kronig); 0: none; NAN: chosen
-     * likewise */
+     * by the evidence of the shots */
     double kramers_kronig;
 } db_fit_curves;
 

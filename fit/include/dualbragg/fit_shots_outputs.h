@@ -37,7 +37,7 @@ DB_API db_status db_fit_shots_write_images(db_context *context, const char *fold
                                            db_fit_shot_list *list,
                                            const db_fit_shots_result *result, size_t shot);
 
-/** Writes, after the models, a list of their configurations, which shots.list can name again.
+/** Writes a list of the configurations that db_fit_shots_write_model has written, for shots.list.
  *
  * @param context receives the message of a failure
  * @param path name of the file

@@ -7,15 +7,12 @@
  *
  * Results have the bits that a plan for each shot gives, for any number of threads.
  *
- * On a GPU one launch renders images, or derivatives along directions, of many
- * shots, in mixed precision and for shots of up to 8 MB. Threads prepare these
- * shots: those of the context and 32 more, if their plans fit into 1 GB. All
- * other calls, and a batch on a caller's stream, render one shot after another.
+ * On a GPU a batch renders one shot after another.
  *
  *     db_plan_batch_create -> (db_plan_batch_forward | _vjp | _jvp | _normal)* -> db_plan_batch_destroy
  *
  * One thread at a time may use a batch. A batch keeps one plan, and a plan for each thread that has
- * rendered whole shots, each with a copy of the structure factors. Errors are those of the calls
+ * rendered whole shots, each with a copy of the structure factors. Errors are the errors of calls
  * for one plan, with "shot N" (from 0, the first failed shot) in front of the message; the results
  * of all shots are then undefined. The context's progress callback is called between shots. */
 #ifndef DUALBRAGG_BATCH_H

@@ -38,8 +38,8 @@ typedef struct db_crystal {
     /** B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the
      * crystal's intensity at each scattering vector (angstrom^2); 0 */
     double b_factor;
-    /** rotations about laboratory x, then y, then z (degree) that turn the axes of misset: of a crystal on a goniometer
-     * that stands otherwise than where misset is about the laboratory's axes; 0 */
+    /** rotations about laboratory x, then y, then z (degree) that turn the axes of misset: for a crystal on a goniometer
+     * in another setting than the one in which misset is about the laboratory's axes; 0 */
     double misset_frame[3];
     /** diffuse halo about spots: atoms are displaced by normal deviates, whose standard deviations along
      * x, y, z of the standard frame (a*, c x a* and c) are diffuse_sigma (angstrom), and whose correlation

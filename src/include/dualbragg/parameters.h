@@ -37,7 +37,7 @@ typedef enum db_reach {
     DB_REACH_PART,   /**< by a part of its value */
     DB_REACH_BY,     /**< by an amount in its unit */
     DB_REACH_PIXELS, /**< by a number of pixels */
-    DB_REACH_TIMES,  /**< up to a multiple of its value, down to the same fraction */
+    DB_REACH_TIMES,  /**< up to a multiple of its value, down to one over this multiple */
     DB_REACH_WITHIN  /**< to an amount either way, or to four times its value */
 } db_reach;
 

@@ -184,7 +184,7 @@ typedef struct db_setup {
     double beam_centre_px[2];
     double beam_tilt[2]; /**< mrad: db_beam's; 0 */
     double scale;        /**< db_beam's; 1 */
-    /** kinds of sites in the coordinates of hkl_file that scatter as their curves say at each photon
+    /** kinds of sites in the coordinates of hkl_file whose f' and f'' follow curves of the photon
      * energy (db_site_kinds): SITES=CURVE[,SITES=CURVE...], SITES as db_site_choice.sites, CURVE a file
      * of db_read_site_curve, or table[:SHIFT], a free atom's with its edge SHIFT eV higher; borrowed;
      * NULL: none */
@@ -208,7 +208,7 @@ typedef enum db_stol_abscissa {
  * @param setup overwritten */
 DB_API void db_setup_init(db_setup *setup);
 
-/** File of a header: the reference turns the beam centre of masks upside down. */
+/** The file that a header belongs to: for masks, the reference turns the beam centre upside down. */
 typedef enum db_header_role { DB_HEADER_OF_IMAGE, DB_HEADER_OF_MASK } db_header_role;
 
 /** Fills a setup from an image's header: size and number of pixels, wavelength, phi, oscillation

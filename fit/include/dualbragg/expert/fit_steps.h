@@ -18,7 +18,7 @@ extern "C" {
  * neither knows stays open.
  *
  * @param context receives the message of a failure
- * @param image with what its header says
+ * @param image with the values of its header
  * @param setup completed
  * @return DB_OK or an error */
 DB_API db_status db_setup_from_image(db_context *context, const db_measured_image *image,

@@ -34,7 +34,7 @@ DB_API void db_dials_millimetres(const db_experiment *experiment, size_t panel,
 /** The laboratory frame that dxtbx gives simulated images, in which lists are written: x along the
  * spindle (or along the electric field where the spindle is along the
  * beam), z against the beam. An experiment whose beam is within 10 degrees
- * of -z is already in such a frame, that of its list, and keeps it.
+ * of -z is already in the frame of a list, and keeps it.
  *
  * @param experiment laboratory
  * @param frame rows: unit vectors x, y = z x x, and z in the laboratory */

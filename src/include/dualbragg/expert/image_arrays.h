@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** Reads an image like db_read_image or, where the content is none of these formats, as raw
+/** Reads an image like db_read_image or, where the content has none of these formats, as raw
  * little-endian 32-bit floats, all pixels trusted. Their shape is fast_pixels x slow_pixels; both
  * 0: one row of all there are.
  *

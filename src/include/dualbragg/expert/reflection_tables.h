@@ -55,7 +55,7 @@ DB_API int db_is_reflection_table(const void *bytes, size_t size);
  * @param bytes content of the file, `size` bytes
  * @param size number of bytes
  * @param table filled, to be cleared by the caller; zeroed on failure
- * @return DB_ERROR_UNSUPPORTED in builds without msgpack or HDF5, DB_ERROR_INPUT for what is no
+ * @return DB_ERROR_UNSUPPORTED in builds without msgpack or HDF5, DB_ERROR_INPUT for a file that is no
  *     table */
 DB_API db_status db_reflection_table_read(db_context *context, const char *path, const void *bytes,
                                           size_t size, db_reflection_table *table);
@@ -98,9 +98,10 @@ DB_API db_status db_reflection_table_write(db_context *context, const char *path
 /** A column of an MTZ file. */
 typedef struct db_mtz_column {
     const char *label; /**< "IMEAN"; at most 30 letters, without blanks */
-    char type; /**< as MTZ has it: J intensity, Q standard deviation, F amplitude, K, M, G, L
-                            the same of I(+) and I(-), F(+) and F(-), I integer, R real number */
-    int mate;  /**< number of the corresponding column of the Friedel mates; -1: none */
+    /** as MTZ has it: J intensity, Q standard deviation, F amplitude; K and M intensity and standard deviation of a
+     * Friedel mate, G and L its amplitude and standard deviation; I integer, R real number */
+    char type;
+    int mate; /**< number of the corresponding column of the Friedel mates; -1: none */
 } db_mtz_column;
 
 /** Contents of an MTZ file to write, merged or not. */

@@ -16,7 +16,7 @@ typedef struct db_stage {
     /** 0: the thread that called the library; below the number of the context's threads */
     int thread;
     double pixels;  /**< at the end of stages that render: how many were rendered, else 0 */
-    double samples; /**< the same for samples: sub-pixel x layer x source x phi step x domain */
+    double samples; /**< number of samples: sub-pixel x layer x source x phi step x domain */
 } db_stage;
 
 /** Called by each thread for its own stages, hence by several at once. */
