@@ -25,8 +25,8 @@ mkdir -p "$results"
 "$dualbragg" fit "$here/thaumatin.yaml" --image "$data/thaumatin.cbf" --output "$results/thaumatin" \
     "model.matrix=$data/thaumatin.mat"
 
-# Did it come back? Turns against the matrix; cell, distance and tilt as the whole image and two more of this crystal have
-# them (docs/results/measured-stills.md). The header's 351 mm go with edges that are 1.5 % too long.
+# Did it come back? The orientation is compared with the matrix; cell, distance and tilt with the results of whole images
+# of this crystal (docs/results/measured-stills.md). With the header's 351 mm edges would be 1.5 % too long.
 model() { # KEY NUMBER: a number of a list in the refined model
     awk -v key="$1:" -v n="$2" '$1 == key { gsub(/[][,]/, " "); print $(n + 1) }' "$results/thaumatin.yaml"
 }

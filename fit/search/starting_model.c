@@ -467,10 +467,21 @@ static void take_model(const db_fit_config *config, db_experiment *start) {
         for (int i = 0; i < 9; i++) start->crystal.orientation[i] = config->orientation[i];
 }
 
+static int has_no_cell(const db_setup *setup) {
+    int none = !setup->matrix_file && !setup->expt_file;
+    for (int i = 0; i < 6; i++) none &= isnan(setup->cell[i]) != 0;
+    return none;
+}
+
 /* Resolves the set-up; open sizes of the crystal stay open. */
 static db_status resolve_setup(db_context *context, db_setup *setup, db_experiment *start,
                                void (*notices)(void *user, const char *line), void *user) {
     const int open = isnan(setup->Ncells[0]);
+    if (has_no_cell(setup))
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "model: expected cell, matrix or expt, or find_orientation: yes, which on strong "
+            "stills finds the cell, too; found none of them");
     for (int i = 0; i < 3 && open; i++) setup->Ncells[i] = 1;
     const db_status status = db_setup_resolve(context, setup, start, notices, user);
     for (int i = 0; i < 3 && open; i++) setup->Ncells[i] = NAN;

@@ -292,7 +292,7 @@ void db_verdict_of_distance(int by_pixels, db_fit_result *result) {
         by_pixels && off < far ? -DB_AGREEMENT_SIGNIFICANT : 0.5 * log((double)v->spots);
     db_verdict_test(v, DB_FIT_TEST_DISTANCE,
                     fabs(step) < few * held || !(result->distance_gain > enough) ? 0 * off : off,
-                    "the distance was held at %.6g mm, but the spots fit %.6g +- %.2g mm, where "
+                    "the distance was held at %.6g mm; the spots fit %.6g +- %.2g mm, where "
                     "their log likelihood is higher by %.1f; expected a difference of at most %g "
                     "errors: edges of the cell are wrong by the same factor; correct the distance, "
                     "or refine it with a range",
