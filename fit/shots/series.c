@@ -300,10 +300,6 @@ static db_status look(db_shots *all, db_context *context, size_t shot, void *use
                                     : status; /* the next evaluation fails, too, and tells */
 }
 
-/* Part of an intensity that a step leaves at least, if others follow: Newton's steps on Poisson's likelihood fall below 0
- * from twice the best intensity, and hardly rise from 0 where the background is faint. */
-static const double MOST_FALL = 0.1;
-
 /* Takes up to `steps` steps of the intensities. The first step starts from 0, unless intensities are nearly known.
  * least: lower limit of the intensities in standard errors. Ends when no step exceeds a tenth of a standard error. */
 static db_status take_steps(db_shots *all, const double *unknown, int known, int steps,
@@ -324,8 +320,8 @@ static db_status take_steps(db_shots *all, const double *unknown, int known, int
             const double curvature = total[s->count + r], before = value[r];
             s->curvature[r] = curvature;
             if (!(curvature > 0)) continue;
-            const double lowest = fmax(least / sqrt(curvature), steps > 1 ? before * MOST_FALL : 0);
-            value[r] = fmax(lowest, before - total[r] / curvature);
+            value[r] = fmax(least / sqrt(curvature),
+                            db_series_step(before, total[r] / curvature, steps > 1));
             longest = fmax(longest, fabs(value[r] - before) * sqrt(curvature));
         }
     }

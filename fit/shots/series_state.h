@@ -6,6 +6,7 @@
 #include "fit/shots/part_light.h"
 
 #include <dualbragg/expert/boxes.h>
+#include <math.h>
 #include <stdint.h>
 
 /* A box of a reflection. */
@@ -40,6 +41,13 @@ struct db_series {
     void **light; /* at the minimum: db_part_light [boxes], of the shots as for linearization */
     double *curvature; /* [count] half second derivatives of the loss by them, of the last search */
 };
+
+/* An intensity after a Newton step, of which others follow or none. Newton's steps on Poisson's likelihood fall below 0 from
+ * twice the best intensity, and hardly rise from 0 where the background is faint: a tenth is left if others follow. */
+static inline double db_series_step(double value, double fall, int others_follow) {
+    const double most_fall = 0.1;
+    return fmax(others_follow ? most_fall * value : 0, value - fall);
+}
 
 /* Fills of_spread of the boxes of an open shot, as evaluated, where the mosaic spread is held. */
 struct db_open_shot;

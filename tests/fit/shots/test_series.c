@@ -518,6 +518,29 @@ static void frames_without_their_light_are_wrong(void **state) {
 }
 
 /* A frame may be excluded after passages were listed: its model is not kept, and files have no place for its spots. */
+/* From any size of blocks, which may take an intensity to many times what is best, its Newton steps come back. */
+static void intensities_fall_and_rise_again(void **state) {
+    (void)state;
+    static const double shape[] = { 0.05, 0.2, 0.5, 0.2, 0.05 };
+    const double truth = 400, background = 1e-3;
+    for (double start = 0.3; start < 30; start *= 2) {
+        double value = start * truth;
+        for (int step = 0; step < 12; step++) {
+            double gradient = 0, curvature = 0;
+            for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) {
+                const double counts = truth * shape[i] + background,
+                             rate = value * shape[i] + background;
+                gradient += shape[i] * (1 - counts / rate);
+                curvature += shape[i] * shape[i] * counts / (rate * rate);
+            }
+            value = db_series_step(value, gradient / curvature, 1);
+        }
+        assert_true(fabs(value / truth - 1) < 1e-6);
+    }
+    assert_true(db_series_step(400, 500, 0) == 0);
+    assert_true(db_series_step(400, -500, 0) == 900);
+}
+
 static void passages_of_excluded_frames_are_left_out(void **state) {
     static const size_t range[][2] = { { 0, 1 }, { 1, 2 }, { 2, 2 }, { 3, 4 }, { 1, 4 }, { 2, 4 } };
     enum { PASSAGES = sizeof range / sizeof *range, LEFT_OUT = 2 };
@@ -539,6 +562,7 @@ static void passages_of_excluded_frames_are_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(intensities_fall_and_rise_again),
         cmocka_unit_test(passages_of_excluded_frames_are_left_out),
         cmocka_unit_test(light_of_frames_is_compared),
         cmocka_unit_test(tables_go_with_their_list),
