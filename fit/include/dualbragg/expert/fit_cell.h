@@ -42,7 +42,7 @@ typedef struct db_fit_found_cell {
     size_t agreeing; /**< of them, with this cell */
 } db_fit_found_cell;
 
-/** Spots of images of one crystal, with the spindle's turn taken out. */
+/** Spots of images of one crystal, turned back by the angle of the spindle. */
 typedef struct db_fit_cell_spots db_fit_cell_spots;
 
 /** Adds the spots of an image.
@@ -50,7 +50,7 @@ typedef struct db_fit_cell_spots db_fit_cell_spots;
  * @param context receives the message of a failure
  * @param image measured image
  * @param settings those of the data
- * @param experiment beam, detector and goniometer of the image; its crystal is not asked
+ * @param experiment beam, detector and goniometer of the image; its crystal is not used
  * @param spots made with the first image, if it is NULL
  * @return DB_OK or an error */
 DB_API db_status db_fit_cell_spots_add(db_context *context, const db_measured_image *image,
@@ -69,7 +69,7 @@ DB_API void db_fit_cell_spots_destroy(db_fit_cell_spots **spots);
  * @param context receives the message of a failure
  * @param settings those of the data
  * @param spots of the images; NULL: none
- * @param symmetry crystal system, lattice or space group that the cell must have; "": that which fits
+ * @param symmetry crystal system, lattice or space group that the cell must have; "": the lattice that fits
  * @param centring letter of the lattice that this names; 0: none
  * @param cell filled
  * @return DB_OK; DB_ERROR_INPUT if no lattice explains more than chance would, or none has the symmetry;
@@ -78,7 +78,7 @@ DB_API db_status db_fit_find_cell_of_spots(db_context *context, const db_fit_set
                                            const db_fit_cell_spots *spots, const char *symmetry,
                                            int centring, db_fit_found_cell *cell);
 
-/** Finds the cell on an image, for a configuration that looks for orientations and says nothing of the cell. count is 0 for others.
+/** Finds the cell on an image, for a configuration with find_orientation and without a cell. For others count is 0.
  *
  * @param context receives the message of a failure
  * @param config completed from the image
@@ -103,7 +103,7 @@ DB_API db_status db_fit_config_cell_spots(db_context *context, db_fit_config *co
 /** Finds the cell of spots with the symmetry of a configuration.
  *
  * @param context receives the message of a failure
- * @param config says which symmetry the cell must have
+ * @param config with the symmetry that the cell must have
  * @param spots of its images
  * @param cell filled
  * @return as db_fit_find_cell_of_spots */

@@ -32,8 +32,8 @@ DB_API void db_fit_config_init(db_fit_config *config);
  *
  * @param context receives the message of a failure
  * @param config names the masks
- * @param image its counts (dark levels are subtracted, and then kept in `dark`), its mask, and what is
- *     known of its noise are changed
+ * @param image its counts (dark levels are subtracted, and then kept in `dark`), its mask and its
+ *     noise are changed
  * @param notices told each automatic choice or warning, as a line that is valid during the call;
  *     may be NULL
  * @param user handed to the function
@@ -68,10 +68,10 @@ DB_API db_status db_fit_config_start_at(db_context *context, db_fit_config *conf
 DB_API db_status db_fit_settings_copy(db_context *context, const db_fit_settings *settings,
                                       db_fit_settings *copy);
 
-/** The configuration of all shots, whose settings db_fit_run takes: with the stages that are usual where
- * it names none, with the amplitudes of intensities.reference, which belong to the list, and with ties
- * as its symmetry asks, which depends on the cell of the first shot that can be read: angles that are
- * fixed are no longer refined, equal edges follow each other. If none can be read nothing is tied.
+/** The configuration of all shots, completed for db_fit_run: with the usual stages if it names none, with the
+ * amplitudes of intensities.reference, which belong to the list, and with the ties of its symmetry (fixed
+ * angles are not refined, equal edges follow each other). The ties depend on the cell of the first
+ * readable shot; if no shot can be read, nothing is tied.
  *
  * @param context receives the message of a failure
  * @param list the shots
@@ -80,17 +80,17 @@ DB_API db_status db_fit_settings_copy(db_context *context, const db_fit_settings
 DB_API db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
                                            db_fit_config *config);
 
-/** Is a configuration refined as a list of shots: one that it names, the lattices of its image, or its
- * image alone, with joint intensities?
+/** Whether a configuration is refined as a list of shots: a list that it names, the lattices of its image, or its
+ * image alone with joint intensities.
  *
  * @param config that was read
  * @return 1 if so */
 DB_API int db_fit_config_has_many(const db_fit_config *config);
 
-/** Looks for the lattices of a configuration's image, as many as its find_orientation says, and lists
- * each as a shot; lists the image itself if that says one at most. The configuration of the list has no image then, and shares between lattices what
- * is not said to be local and is not a crystal's own: cell, beam and detector, but not orientation,
- * size, spreads and scale.
+/** Looks for lattices on a configuration's image, up to the number in find_orientation, and lists each as
+ * a shot. If this number is at most one, the image itself is the only shot. The configuration of the list
+ * then has no image. Lattices share cell, beam and detector, unless an entry is local; orientation,
+ * size, spreads and scale belong to each lattice.
  *
  * @param context receives the message of a failure
  * @param config that names the image; copied

@@ -119,7 +119,7 @@ DB_API db_status db_fit_write_png(db_context *context, const char *path,
 DB_API db_status db_fit_shots_write_mtz(db_context *context, const char *path,
                                         const db_fit_shots_result *result);
 
-/** Writes them as lines h k l F sigma(F) I sigma(I) multiplicity and I of the two halves.
+/** Writes the joint intensities as lines h k l F sigma(F) I sigma(I) multiplicity and I of the two halves.
  *
  * @param context receives the message of a failure
  * @param path name of the file
@@ -146,12 +146,12 @@ DB_API db_status db_fit_shots_write_passages(db_context *context, const char *pa
 DB_API db_status db_fit_shots_take_models(db_context *context, const char *list,
                                           db_fit_shots_result *result);
 
-/** Writes them as a reflection table of DIALS, each once: places and centroids (xyzcal, xyzobs) along
- * the scan, too.
+/** Writes the passages of a rotation series as a reflection table of DIALS, a row for each, with places and
+ * centroids (xyzcal, xyzobs) along the scan.
  *
  * @param context receives the message of a failure
  * @param path name of the file
- * @param list experiment list of all (db_fit_shots_write_expt), which says how images are numbered
+ * @param list experiment list of all (db_fit_shots_write_expt), with the numbers of images
  * @param config of the refinement
  * @param result of a series with free intensities
  * @return DB_OK; DB_ERROR_USAGE without such intensities; an error of the list; as
@@ -160,7 +160,7 @@ DB_API db_status db_fit_shots_write_table(db_context *context, const char *path,
                                           const db_fit_config *config,
                                           const db_fit_shots_result *result);
 
-/** Writes them as an unmerged MTZ file whose batches are the frames: I (F^2) and SIGI, FRACTIONCALC
+/** Writes the passages of a rotation series as an unmerged MTZ file whose batches are the frames: I (F^2) and SIGI, FRACTIONCALC
  * (part recorded), XDET, YDET (pixels), ROT (degree).
  *
  * @param context receives the message of a failure

@@ -15,10 +15,10 @@ extern "C" {
 enum {
     DB_KEY_FILE = DB_FIELD_KINDS, /**< char[DB_FIT_PATH_SIZE], relative to the file it stands in */
     DB_KEY_NAME,                  /**< char[DB_FIT_NAME_SIZE] */
-    DB_KEY_SITES,     /**< char[DB_FIT_PATH_SIZE], db_setup.sites; files as those of DB_KEY_FILE */
-    DB_KEY_LATTICES,  /**< int: 0 no, 1 yes, more: {lattices: N} */
-    DB_KEY_ALGORITHM, /**< db_fit_stage: its kind, and the method of NLopt */
-    DB_KEY_PARAMETER, /**< db_fit_quantity */
+    DB_KEY_SITES,        /**< char[DB_FIT_PATH_SIZE], db_setup.sites; files as for DB_KEY_FILE */
+    DB_KEY_LATTICES,     /**< int: 0 no, 1 yes, more: {lattices: N} */
+    DB_KEY_ALGORITHM,    /**< db_fit_stage: its kind, and the method of NLopt */
+    DB_KEY_PARAMETER,    /**< db_fit_quantity */
     DB_KEY_PARAMETER_SET /**< unsigned char[DB_FIT_MOST_QUANTITIES], by quantity: 1 named, 2 all
                               by the word "all" or the motions of all groups */
 };

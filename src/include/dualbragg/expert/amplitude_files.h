@@ -74,8 +74,8 @@ typedef struct db_structure_factor_options {
  * out, in electrons per unit cell; needs options->dmin > 0.
  *
  * Replaces the list; keeps default_F; listed counts the reflections of the whole sphere. The function of
- * db_context_set_notices is told of means, absences, reflections that are left out, and what the file
- * says of its cell, group and wavelength that the options contradict.
+ * db_context_set_notices gets notices about means, absences, reflections that are left out, and a cell, group or
+ * wavelength of the file that contradicts the options.
  * options may be NULL. chosen (may be NULL): columns that were taken, such as "FP" or "F(+), F(-)", or the
  * calculation; "" for text.
  *

@@ -73,7 +73,7 @@ typedef struct db_box_rule {
     double ridge;                    /**< 1/sigma^2 of a prior J = 0 +- sigma; 0: none */
     unsigned char solved[DB_LINEAR]; /**< 1: the coefficient moves to its best value */
     unsigned char summed[DB_LINEAR]; /**< 1: the sums have derivatives by the coefficient */
-    unsigned char held_at_zero;      /**< 1: none for a J that is not above 0 */
+    unsigned char held_at_zero;      /**< 1: sums have no derivatives by a J that is not above 0 */
     unsigned char reserved[7];       /**< 0 */
     size_t links;                    /**< number of its links in the request */
 } db_box_rule;

@@ -25,9 +25,9 @@ typedef struct db_listed_shots {
     db_listed_shot *shot; /**< owned */
 } db_listed_shots;
 
-/** Lists all images of all experiments of a DIALS experiment list, in its order:
- * each image of a scan, and of a set that experiments share the image of each.
- * From a stream of CrystFEL: the image of each crystal. The images need not exist.
+/** Lists all images of all experiments of a DIALS experiment list, in its order: each image of a scan. If
+ * experiments without scans share a set of images, each has its own image of the set. From a stream of
+ * CrystFEL: the image of each crystal. The images need not exist.
  *
  * @param context receives the message of a failure
  * @param path name of the file
