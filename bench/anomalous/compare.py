@@ -3,7 +3,8 @@
 usage: compare.py FOLDER FIGURE.png fit_4.json fit_16.json ...
 
 rms: of refined f' and f'' (electrons) from the truth, over all points of all kinds. pull: rms of the same in standard errors. Edges:
-where the truth rises through the middle, as dualbragg fit finds it in the refined curve.
+where the true curve, which has points every 0.5 eV, rises through the middle between its ends. Shift: how far the last kind lies
+above the first, by the area between both, as dualbragg fit tells it.
 """
 import json
 import os
@@ -12,9 +13,13 @@ import sys
 import numpy as np
 
 
+WINGS = 12  # eV at both ends that define the level, as in fit.yaml
+
+
 def edge_of(energy, second):
     """Where straight lines rise through the middle between both ends, where they are steepest."""
-    level, rise = (second[:3].mean() + second[-3:].mean()) / 2, np.diff(second)
+    low, high = second[energy <= energy[0] + WINGS], second[energy >= energy[-1] - WINGS]
+    level, rise = (low.mean() + high.mean()) / 2, np.diff(second)
     crossed = np.flatnonzero((second[:-1] <= level) & (second[1:] > level))
     i = crossed[np.argmax(rise[crossed])]
     return energy[i] + (level - second[i]) / rise[i] * (energy[i + 1] - energy[i])
@@ -23,7 +28,7 @@ def edge_of(energy, second):
 def main():
     folder, figure, *names = sys.argv[1:]
     drawn = None
-    print("| shots | rms f' | rms f'' | pull | errors of the edges (eV) | off by (eV) | difference (eV) | seconds |")
+    print("| shots | rms f' | rms f'' | pull | errors of the edges (eV) | off by (eV) | shift (eV) | seconds |")
     for name in names:
         with open(os.path.join(folder, name)) as file:
             found = json.load(file)
@@ -34,11 +39,13 @@ def main():
                 away = np.array(curve[key]) - np.interp(energy, true[:, 0], true[:, column])
                 off[column - 1] += list(away)
                 pulls += list(away / curve[key + "_error"])
-            true_edges.append(edge_of(energy, np.interp(energy, true[:, 0], true[:, 2])))
+            inside = (true[:, 0] >= energy[0]) & (true[:, 0] <= energy[-1])
+            true_edges.append(edge_of(true[inside, 0], true[inside, 2]))
             edges.append(curve["edge"])
             errors.append(curve["edge_error"])
         rms = [np.sqrt(np.mean(np.square(x))) for x in (*off, pulls)]
-        apart = "%.1f \u00b1 %.1f" % (edges[-1] - edges[0], np.hypot(*errors)) if len(edges) > 1 else ""
+        last = found["curves"][-1]
+        apart = "%.2f \u00b1 %.2f" % (last["shift"], last["shift_error"]) if len(edges) > 1 else ""
         print("| %d | %.2f | %.2f | %.2f | %s | %s | %s | %.0f |" % (
             found["used"], *rms, ", ".join("%.2f" % e for e in errors), ", ".join("%.1f" % (e - t) for e, t in zip(edges, true_edges)),
             apart, found["seconds"]))

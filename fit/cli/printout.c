@@ -496,6 +496,10 @@ static void say_curve(db_fit_log *log, const db_found_curve *c) {
     db_fit_say(log, "\nSites %s: edge at %s eV\n", c->name,
                isfinite(c->edge) ? db_value_with_error(edge, c->edge, c->edge_error)
                                  : "no energy of the curve, whose f'' does not rise");
+    if (isfinite(c->shift))
+        db_fit_say(log,
+                   "  f'' lies %s eV above that of the first sites, by the area between both.\n",
+                   db_value_with_error(edge, c->shift, c->shift_error));
     db_fit_say(log, "  %10s  %14s  %14s\n", "eV", "f'", "f'' (electrons)");
     for (size_t i = 0; i < c->count; i++) {
         const db_curve_point *const p = &c->point[i];

@@ -54,6 +54,10 @@ static const db_json_field curve_rows[] = {
     VALUE(edge, "eV",
           "energy at which f'' rises through the middle between its first and last values"),
     VALUE(edge_error, "eV", "standard error of the edge"),
+    VALUE(shift, "eV",
+          "how far f'' lies above that of the first kind in energy: the area between both about "
+          "their edges, divided by the step"),
+    VALUE(shift_error, "eV", "standard error of the shift"),
     MADE("energy", energies, "list of numbers", NULL, "eV", "points of the curve"),
     MADE("fp", first_values, "list of numbers", NULL, "electrons", "f' at these"),
     MADE("fp_error", first_errors, "list of numbers", NULL, "electrons", "standard errors of f'"),

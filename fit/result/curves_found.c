@@ -57,9 +57,9 @@ static size_t steepest_rise(const db_found_curve *c, double level) {
     return best;
 }
 
-/* Error of the edge, by its derivatives by all f''. */
-static double error_of_edge(const db_fit_estimates *e, const size_t *of_second, size_t count,
-                            const double *slope) {
+/* Error of a value, by its derivatives by f''. */
+static double error_by_slopes(const db_fit_estimates *e, const size_t *of_second, size_t count,
+                              const double *slope) {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++) {
@@ -86,7 +86,59 @@ static void find_edge(const db_fit_estimates *estimates, const size_t *of_second
         slope[i] = i < w || i >= n - w ? 0.5 / (double)w * step / rise : 0;
     slope[at] -= (1 - part) * step / rise;
     slope[at + 1] -= part * step / rise;
-    c->edge_error = error_of_edge(estimates, of_second, n, slope);
+    c->edge_error = error_by_slopes(estimates, of_second, n, slope);
+}
+
+/* Rise of f'' from its first values to its last ones, mean of two kinds. */
+static double mean_step(const db_found_curve *a, const db_found_curve *b, size_t wing) {
+    const size_t last = a->count - wing;
+    return 0.5 * (mean_second(a->point + last, wing) - mean_second(a->point, wing) +
+                  mean_second(b->point + last, wing) - mean_second(b->point, wing));
+}
+
+/* A step that moves by an energy leaves an area of this energy times the step. Stills tell areas better than single points, which
+ * lie closer than a spread crystal resolves. Farther from the edges than they can move, the area would only add noise.
+ * slope: [2][points], 0; of_second: likewise, the first kind's before. */
+static void find_shift(const db_fit_estimates *estimates, const size_t *of_second, double wing,
+                       const db_found_curve *first, double *slope, db_found_curve *c) {
+    const size_t n = c->count, w = wing_of(c, wing);
+    const double width = c->point[1].energy - c->point[0].energy,
+                 middle = 0.5 * (first->edge + c->edge),
+                 reach = DB_EDGE_REACH + width + 0.5 * fabs(c->edge - first->edge),
+                 step = mean_step(first, c, w);
+    if (!isfinite(middle) || !(step > 0)) return;
+    c->shift = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (fabs(c->point[i].energy - middle) > reach) continue;
+        c->shift += width / step * (first->point[i].f_second - c->point[i].f_second);
+        slope[i] = width / step;
+        slope[n + i] = -width / step;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double of_step = (i >= n - w ? 0.5 : i < w ? -0.5 : 0) / (double)w;
+        slope[i] -= c->shift / step * of_step;
+        slope[n + i] -= c->shift / step * of_step;
+    }
+    c->shift_error = error_by_slopes(estimates, of_second, 2 * n, slope);
+}
+
+static db_status compare_edges(db_context *context, const db_fit_settings *settings,
+                               const db_fit_estimates *estimates, int kind,
+                               db_found_curves *found) {
+    db_found_curve *const first = found->kind, *const c = found->kind + kind;
+    const size_t n = c->count;
+    double *const slope = calloc(2 * n, sizeof *slope);
+    size_t *const of_second = calloc(2 * n, sizeof *of_second);
+    const int made = slope && of_second;
+    c->shift = c->shift_error = NAN;
+    if (made && kind > 0) {
+        take_points(estimates, 0, first, of_second);
+        take_points(estimates, kind, c, of_second + n);
+        find_shift(estimates, of_second, settings->curves.wings[0], first, slope, c);
+    }
+    free(slope);
+    free(of_second);
+    return made ? DB_OK : db_fail_memory(context, "edges of kinds of sites");
 }
 
 static db_status find_curve(db_context *context, const db_fit_settings *settings,
@@ -118,6 +170,7 @@ db_status db_curves_found(db_context *context, const char *sites, const db_fit_s
         db_found_curve *const c = &found->kind[found->count++];
         memcpy(c->name, kinds.kind[k].sites, sizeof c->name);
         DB_TRY(find_curve(context, settings, estimates, k, c));
+        DB_TRY(compare_edges(context, settings, estimates, k, found));
     }
     return DB_OK;
 }

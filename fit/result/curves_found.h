@@ -4,6 +4,9 @@
 
 #include <dualbragg/fit.h>
 
+/* Largest distance of the true edge from the edge of the start (eV): oxidation states differ by less. */
+#define DB_EDGE_REACH 10.0
+
 typedef struct db_curve_point {
     double energy;                 /* eV */
     double f_prime, f_prime_error; /* electrons */
@@ -17,6 +20,9 @@ typedef struct db_found_curve {
     /* Energy (eV) at the steepest rise of f'' through the mean of its first and last values, and standard error;
      * NAN: no rise */
     double edge, edge_error;
+    /* How far f'' lies above that of the first kind in energy (eV), and standard error: the area between both about their edges, divided
+     * by the step. NAN: the first kind, or no rise */
+    double shift, shift_error;
 } db_found_curve;
 
 typedef struct db_found_curves {

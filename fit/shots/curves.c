@@ -3,6 +3,7 @@
 #include "fit/shots/curves.h"
 
 #include "base/context_internal.h"
+#include "fit/result/curves_found.h"
 #include "loss/eliminate.h"
 
 #include <dualbragg/expert/site_curves.h>
@@ -41,9 +42,6 @@ static db_status restrain(const curve_priors *p, double sigma) {
     return status;
 }
 
-/* Largest distance of the true edge from the edge of the start (eV): oxidation states differ by less. */
-static const double edge_reach = 10;
-
 static double start_of_point(const curve_priors *p, int curve, size_t point) {
     return p->all->common.start[p->unknowns->index[p->place[(size_t)curve * points_of(p) + point]]];
 }
@@ -64,7 +62,7 @@ static double liveliness_of(const curve_priors *p, int kind, size_t point) {
         const double bend = bend_of_start(p, kind, i),
                      away = step * fabs((double)i - (double)point);
         most = fmax(most, bend);
-        if (away <= fmax(edge_reach, step)) near = fmax(near, bend);
+        if (away <= fmax(DB_EDGE_REACH, step)) near = fmax(near, bend);
     }
     return most > 0 ? near / most : 1;
 }

@@ -85,7 +85,8 @@ function siteCurves() {
   section('site-curves', 'f\u2032 and f\u2033 of sites', 'f\u2032, f\u2033',
     make('div', { class: 'three' }, plot('f\u2032', 'fp'), plot('f\u2033', 'fdp')),
     table({ name: 'edges', rows: curves, columns: [{ name: 'sites', value: c => c.sites },
-      numeric('edge (eV)', c => c.edge, v => decimals(v, 1)), numeric('error (eV)', c => c.edge_error, v => digits(v, 2))] }),
+      numeric('edge (eV)', c => c.edge, v => decimals(v, 1)), numeric('error (eV)', c => c.edge_error, v => digits(v, 2)),
+      numeric('above the first (eV)', c => c.shift, v => decimals(v, 1)), numeric('error of this (eV)', c => c.shift_error, v => digits(v, 2))] }),
     note(`Standard deviations of the priors (electrons; 0: none): smoothness ${digits(p.smoothness, 2)}` +
         `, Kramers and Kronig ${digits(p.kramers_kronig, 2)}` +
         (p.calm > 0 ? `, both times ${digits(p.calm, 2)} away from the edge` : '') + '. Points nearby are correlated.'));

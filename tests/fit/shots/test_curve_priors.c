@@ -354,6 +354,74 @@ static void an_edge_is_half_of_the_step(void **state) {
     let_go(all);
 }
 
+/* Area between two f'' within 10 eV, a step and half the edges' distance of their middle, in widths of the mean step. y: f'' of one
+ * kind, then of the other; edges at 7120.5 and 7121.9 eV. */
+static double area_between(const double *y) {
+    double area = 0, rise = 0;
+    for (int i = 0; i < POINTS; i++)
+        if (fabs(first + step * i - 7121.2) <= 10 + step + 0.75)
+            area += step * (y[i] - y[POINTS + i]);
+    for (int k = 0; k < 2; k++) /* wings of two points */
+        rise += (y[k * POINTS + 7] + y[k * POINTS + 8] - y[k * POINTS] - y[k * POINTS + 1]) / 4;
+    return area / rise;
+}
+
+static void edges_are_apart_by_an_area(void **state) {
+    (void)state;
+    db_fit_settings settings;
+    db_fit_estimates estimates = { .memory = NULL };
+    db_found_curves found;
+    const double y[2 * POINTS] = { 0.5, 0.6, 0.7, 0.4, 1.96, 5.0, 4.4, 3.9, 4.1,
+                                   0.4, 0.5, 0.8, 0.5, 0.92, 4.4, 4.6, 4.0, 4.2 };
+    double variance = 0, slope[2 * POINTS];
+    assert_int_equal(db_context_create(&context), DB_OK);
+    db_fit_settings_init(&settings);
+    settings.curves = (db_fit_curves){ .points = { first, first + step * (POINTS - 1), POINTS },
+                                       .wings = { 6, 0.3 } };
+    for (int i = 0; i < 2 * VALUES; i++) { /* f' and f'' of both kinds, one point after the other */
+        const db_fit_parameter p = db_fit_parameter_free(
+            db_parameter_site_curve(i / 2 / POINTS, i % 2, (size_t)(i / 2 % POINTS)));
+        assert_int_equal(db_fit_settings_add_parameter(context, &settings, &p), DB_OK);
+    }
+    assert_int_equal(db_estimates_make(context, &settings, &estimates), DB_OK);
+    for (size_t i = 0; i < 2 * VALUES; i++) {
+        estimates.list[i].value = i % 2 ? y[i / 2] : -4;
+        estimates.list[i].error = 0.1 + 0.01 * (double)i;
+        for (size_t k = 0; k < 2 * VALUES; k++)
+            estimates.correlation[i][k] = i == k ? 1 : i % VALUES == k % VALUES ? -0.6 : 0.02;
+    }
+    assert_int_equal(
+        db_curves_found(context, "A:FE1=table,A:FE2=table", &settings, &estimates, &found), DB_OK);
+    assert_int_equal(found.count, 2);
+    assert_true(isnan(found.kind[0].shift) && isnan(found.kind[0].shift_error));
+    assert_true(fabs(found.kind[1].shift - area_between(y)) < 1e-9);
+    for (size_t i = 0; i < 2 * POINTS; i++) { /* by differences */
+        double side[2];
+        for (int k = 0; k < 2; k++) {
+            double moved[2 * POINTS];
+            memcpy(moved, y, sizeof moved);
+            moved[i] += k ? 1e-6 : -1e-6;
+            side[k] = area_between(moved);
+        }
+        slope[i] = (side[1] - side[0]) / 2e-6;
+    }
+    for (size_t i = 0; i < 2 * POINTS; i++)
+        for (size_t k = 0; k < 2 * POINTS; k++)
+            variance += slope[i] * slope[k] * estimates.correlation[2 * i + 1][2 * k + 1] *
+                        estimates.list[2 * i + 1].error * estimates.list[2 * k + 1].error;
+    assert_true(fabs(found.kind[1].shift_error - sqrt(variance)) < 1e-6);
+    assert_true(fabs(found.kind[0].edge - 7120.5) < 0.1 && fabs(found.kind[1].edge - 7121.9) < 0.1);
+    db_found_curves_clear(&found);
+    for (size_t i = 0; i < 2 * VALUES; i++) estimates.list[i].value = 1; /* no step */
+    assert_int_equal(
+        db_curves_found(context, "A:FE1=table,A:FE2=table", &settings, &estimates, &found), DB_OK);
+    assert_true(isnan(found.kind[1].shift));
+    db_found_curves_clear(&found);
+    free(estimates.memory);
+    db_fit_settings_clear(&settings);
+    db_context_destroy(&context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(smoothness_compares_a_point_with_its_neighbours),
@@ -362,6 +430,7 @@ int main(void) {
         cmocka_unit_test(no_curves_no_priors),
         cmocka_unit_test(shots_tell_how_smooth_curves_are),
         cmocka_unit_test(an_edge_is_half_of_the_step),
+        cmocka_unit_test(edges_are_apart_by_an_area),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
