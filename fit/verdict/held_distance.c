@@ -5,6 +5,7 @@
 #include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
 #include "fit/result/errors.h"
+#include "fit/result/held.h"
 #include "fit/verdict/evidence.h"
 #include "fit/verdict/rivals.h"
 #include "fit/verdict/spot_regions.h"
@@ -79,6 +80,7 @@ static db_status error_by_regions(db_context *context, db_moments *m, const doub
     DB_TRY(db_spot_regions_order(context, regions, m));
     DB_TRY(db_spot_regions_scatter(m, x, regions, slope, scatter));
     DB_TRY(db_moments_evaluate(m, x, &loss, slope, normal));
+    DB_TRY(db_spot_regions_curve(context, m, x, normal));
     db_covariance c = { .error = NULL };
     const db_status status = db_covariance_estimate(context, normal, n, used, &c);
     if (status == DB_OK && isfinite(c.error[distance]))
@@ -176,37 +178,27 @@ int db_held_distance_has_moments(const db_fit_settings *settings) {
     return settings->intensity == DB_FIT_FREE;
 }
 
-/* Edges scale with the distance, so their errors include the step for which the data ask, and its error. */
-static void widen_edges(db_fit_result *result) {
-    const double off =
-        hypot(result->distance_step, result->distance_error) / result->experiment.detector.distance;
-    for (size_t i = 0; i < result->estimates.count; i++) {
-        db_fit_estimate *const e = &result->estimates.list[i];
-        if (e->parameter >= DB_CELL_A && e->parameter <= DB_CELL_C && e->error > 0 && !isnan(off))
-            e->error = hypot(e->error, off * e->value);
-    }
+db_status db_held_distance_add(db_context *context, db_fit_settings *settings) {
+    DB_TRY(add_missing(context, DB_DISTANCE, settings));
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        if (settings->parameters[i].parameter == DB_DISTANCE)
+            settings->parameters[i].stages = DB_FIT_ALL_STAGES;
+    return DB_OK;
 }
 
-/* The settings with the distance as one more parameter, the last. */
-static db_status settings_with_distance(db_context *context, const db_fit_settings *settings,
-                                        db_fit_settings *own) {
-    const db_fit_parameter distance = db_fit_parameter_free(DB_DISTANCE);
-    DB_TRY(db_fit_settings_copy(context, settings, own));
-    const db_status status = db_fit_settings_add_parameter(context, own, &distance);
-    if (status != DB_OK) db_fit_settings_clear(own);
-    return status;
+static size_t number_of_distance(const db_objective *objective) {
+    const db_variables *const v = &objective->variables;
+    size_t k = 0;
+    while (objective->settings->parameters[v->index[k]].parameter != DB_DISTANCE) k++;
+    return k;
 }
 
-/* Refined values, and the held distance; returns the number of the distance. */
-static size_t values_of(const db_variables *variables, const db_fit_result *result,
-                        double *values) {
-    size_t distance = 0;
-    for (size_t k = 0; k < variables->count; k++) {
-        const int held = variables->index[k] == result->estimates.count;
-        values[k] = held ? variables->start[k] : result->estimates.list[variables->index[k]].value;
-        if (held) distance = k;
-    }
-    return distance;
+/* Refined values, and the held distance. */
+static void values_of(const db_objective *objective, const db_fit_result *result, double *values) {
+    const db_variables *const v = &objective->variables;
+    const size_t distance = number_of_distance(objective);
+    for (size_t k = 0; k < v->count; k++)
+        values[k] = k == distance ? v->start[k] : result->estimates.list[v->index[k]].value;
 }
 
 static double loss_with_priors(const db_objective *objective, const double *values) {
@@ -284,7 +276,8 @@ static db_status ask(db_context *context, const db_fit_data *data, db_objective 
                      db_fit_result *result) {
     const db_variables *const variables = &objective->variables;
     double values[DB_FIT_MOST_PARAMETERS] = { 0 };
-    const size_t distance = values_of(variables, result, values);
+    const size_t distance = number_of_distance(objective);
+    values_of(objective, result, values);
     const double held = values[distance];
     for (int steps = 0; steps < 2; steps++)
         DB_TRY(step_on(context, objective, &result->estimates, distance, values,
@@ -295,16 +288,64 @@ static db_status ask(db_context *context, const db_fit_data *data, db_objective 
     return compare_places(context, data, models, result);
 }
 
+/* The objective of the result's pixels, with the distance among its variables. */
+static db_status open_with_distance(db_context *context, const db_fit_data *with_distance,
+                                    const db_stage_data *taken, const db_objective *refined,
+                                    db_objective *objective) {
+    const db_objective_options request = { .stages = DB_FIT_ALL_STAGES,
+                                           .placement = &refined->placement,
+                                           .target = with_distance->settings->target };
+    return db_stage_data_objective(context, &refined->experiment, with_distance, taken, &request,
+                                   objective);
+}
+
 static db_status measure_step(db_context *context, const db_fit_data *data,
                               const db_stage_data *taken, const db_objective *refined,
                               db_fit_result *result) {
-    const db_objective_options request = { .stages = DB_FIT_ALL_STAGES,
-                                           .placement = &refined->placement,
-                                           .target = data->settings->target };
     db_objective objective;
-    DB_TRY(
-        db_stage_data_objective(context, &refined->experiment, data, taken, &request, &objective));
+    DB_TRY(open_with_distance(context, data, taken, refined, &objective));
     const db_status status = ask(context, data, &objective, result);
+    db_objective_destroy(&objective);
+    return status;
+}
+
+/* How far a held distance may be off (mm): the step for which the data ask, and its error. Nobody has said that an untested
+ * one is known. One that is given counts as known, as far as the data do not contradict it: the part of the step that is no
+ * chance, as in the estimate of James and Stein. */
+static double uncertainty_of(const db_fit_result *result, int is_untested) {
+    const double usual = DB_USUAL_DISTANCE_ERROR * result->experiment.detector.distance,
+                 error = result->distance_error, step = result->distance_step;
+    if (!is_untested) return step * fmax(0, 1 - error * error / (step * step));
+    if (!isfinite(error)) return usual;
+    const double square = 1 / (1 / (usual * usual) + 1 / (error * error));
+    return hypot(sqrt(square), step * square / (error * error));
+}
+
+/* Widens the errors of all refined quantities by what they change with the distance. */
+static db_status widen_at_distance(db_context *context, db_objective *objective, double off,
+                                   db_fit_result *result) {
+    const db_variables *const v = &objective->variables;
+    int used[DB_FIT_MOST_PARAMETERS];
+    double change[DB_FIT_MOST_PARAMETERS], loss = 0;
+    DB_TRY(db_objective_evaluate(objective, v->start, DB_OBJECTIVE_NORMAL));
+    db_variables_add_priors(v, v->start, &loss, objective->gradient, objective->normal);
+    for (size_t k = 0; k < v->count; k++) {
+        const db_fit_estimates *const found = &result->estimates;
+        used[k] = v->index[k] < found->count && found->list[v->index[k]].at_bound == 0;
+    }
+    DB_TRY(db_held_response(context, objective->normal, v->count, used,
+                            number_of_distance(objective), change));
+    for (size_t k = 0; k < v->count; k++) change[k] *= off;
+    db_held_widen(change, v->index, v->count, &result->estimates);
+    return DB_OK;
+}
+
+static db_status widen_by_distance(db_context *context, const db_fit_data *with_distance,
+                                   const db_stage_data *taken, const db_objective *refined,
+                                   double off, db_fit_result *result) {
+    db_objective objective;
+    DB_TRY(open_with_distance(context, with_distance, taken, refined, &objective));
+    const db_status status = widen_at_distance(context, &objective, off, result);
     db_objective_destroy(&objective);
     return status;
 }
@@ -315,15 +356,17 @@ db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
     db_fit_settings own;
     result->distance_step = result->distance_error = result->distance_gain = NAN;
     if (!is_asked(data->settings)) return DB_OK;
-    db_status status;
-    if (db_held_distance_has_moments(data->settings)) {
-        status = ask_spots(context, data, &refined->experiment, result);
-    } else {
-        DB_TRY(settings_with_distance(context, data->settings, &own));
-        const db_fit_data with_distance = { data->image, data->strong, &own };
-        status = measure_step(context, &with_distance, taken, refined, result);
-        db_fit_settings_clear(&own);
-    }
-    if (status == DB_OK && db_held_distance_is_untested(data->settings)) widen_edges(result);
+    DB_TRY(db_fit_settings_copy(context, data->settings, &own));
+    const db_fit_data with_distance = { data->image, data->strong, &own };
+    db_status status = db_held_distance_add(context, &own);
+    if (status == DB_OK)
+        status = db_held_distance_has_moments(data->settings)
+                     ? ask_spots(context, data, &refined->experiment, result)
+                     : measure_step(context, &with_distance, taken, refined, result);
+    if (status == DB_OK && !isnan(result->distance_step))
+        status = widen_by_distance(
+            context, &with_distance, taken, refined,
+            uncertainty_of(result, db_held_distance_is_untested(data->settings)), result);
+    db_fit_settings_clear(&own);
     return status;
 }

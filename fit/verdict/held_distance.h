@@ -4,9 +4,17 @@
 
 #include "fit/objective/stage_data.h"
 
+/* Distances of headers are off by this part (standard deviation; measured ones by up to 1.6 %): what is known where the data
+ * tell nothing. */
+#define DB_USUAL_DISTANCE_ERROR 0.01
+
+/* Puts the distance among the refined parameters of all stages. */
+db_status db_held_distance_add(db_context *context, db_fit_settings *settings);
+
 /* If edges of the cell are refined and the distance is not, sets result->distance_step, distance_error and
  * distance_gain: the step for which the data ask, its error, and the gain in log likelihood of the spots; else
- * NAN. taken: the pixels of the result, weighted by it. */
+ * NAN. Then the errors of all refined quantities grow by what they change with the distance, as far as it may be off.
+ * taken: the pixels of the result, weighted by it. */
 db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
                                    const db_stage_data *taken, const db_objective *refined,
                                    db_fit_result *result);

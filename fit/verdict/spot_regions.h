@@ -16,4 +16,10 @@ db_status db_spot_regions_order(db_context *context, int regions, db_moments *m)
 db_status db_spot_regions_scatter(db_moments *m, const double *x, int regions, double *slope,
                                   double *scatter);
 
+/* Half the second derivatives of the loss, [variables][variables], by differences of its slopes, in place of the normal
+ * matrix of moments. That one takes the trust in a spot as given; but trust falls with the distance of a spot from its
+ * place, so the loss is less curved, and errors are larger. */
+db_status db_spot_regions_curve(db_context *context, db_moments *m, const double *x,
+                                double *normal);
+
 #endif

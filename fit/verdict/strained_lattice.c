@@ -35,7 +35,8 @@ static int is_cell_constant(const db_fit_parameter *p) {
     return p->group < 0 && (kind == DB_KIND_CELL_EDGE || kind == DB_KIND_CELL_ANGLE);
 }
 
-/* Settings with all constants of the cell. by_moments: in one stage, with the refined geometry. */
+/* Settings with all constants of the cell, and the distance: a wrong one is in the errors by itself, and is no strain.
+ * by_moments: in one stage, with the refined geometry. */
 static db_status release_cell(db_context *context, const db_fit_settings *settings, int by_moments,
                               db_fit_settings *own, released *free_now) {
     db_status status = db_fit_settings_copy(context, settings, own);
@@ -52,6 +53,7 @@ static db_status release_cell(db_context *context, const db_fit_settings *settin
         free_now->leader[free_now->count++] = own->parameters[i].follows;
         own->parameters[i].follows.number = -1;
     }
+    if (status == DB_OK && free_now->count) status = db_held_distance_add(context, own);
     for (size_t i = 0; i < own->parameter_count; i++) {
         db_fit_parameter *const p = &own->parameters[i];
         const int was_refined = p->stages != DB_FIT_NOT_EARNED,
@@ -169,7 +171,7 @@ static void widen_errors(const db_variables *v, const equations *e, released_squ
                          db_fit_result *result) {
     const double real = fmax(0, 1 - square.by_chance / square.found);
     for (size_t k = 0; k < e->n; k++) {
-        if (e->held[k]) continue;
+        if (e->held[k] || v->index[k] >= result->estimates.count) continue;
         db_fit_estimate *const estimate = &result->estimates.list[v->index[k]];
         const double change = real * (e->all[k] - e->kept[k]);
         if (estimate->error > 0 && isfinite(change))
@@ -180,9 +182,11 @@ static void widen_errors(const db_variables *v, const equations *e, released_squ
 static void expect_little_strain(const db_fit_settings *own, const db_variables *v, equations *e) {
     for (size_t k = 0; k < e->n; k++) {
         const db_parameter p = own->parameters[v->index[k]].parameter;
-        const double sigma =
-            db_facts_of(p)->kind == DB_KIND_CELL_EDGE ? USUAL_STRETCH * v->start[k] : USUAL_SHEAR;
-        if (!e->held[k]) continue;
+        const db_parameter_kind kind = db_facts_of(p)->kind;
+        const double sigma = kind == DB_KIND_CELL_EDGE  ? USUAL_STRETCH * v->start[k]
+                             : kind == DB_KIND_DISTANCE ? DB_USUAL_DISTANCE_ERROR * v->start[k]
+                                                        : USUAL_SHEAR;
+        if (!e->held[k] && kind != DB_KIND_DISTANCE) continue;
         e->normal[k * e->n + k] += 1 / (sigma * sigma);
         e->scatter[k * e->n + k] += 1 / (sigma * sigma);
     }
@@ -208,7 +212,8 @@ static db_status take_regions(db_context *context, db_moments *m, const db_varia
     double loss;
     DB_TRY(db_spot_regions_order(context, regions, m));
     DB_TRY(db_spot_regions_scatter(m, v->start, regions, e->slope, e->scatter));
-    return db_moments_evaluate(m, v->start, &loss, e->slope, e->normal);
+    DB_TRY(db_moments_evaluate(m, v->start, &loss, e->slope, e->normal));
+    return db_spot_regions_curve(context, m, v->start, e->normal);
 }
 
 static db_status ask_moments(db_context *context, db_moments *m, const db_fit_settings *own,

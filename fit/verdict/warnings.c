@@ -148,6 +148,12 @@ static void about_widths(list *l) {
     }
 }
 
+/* Does most of an error come from what is held? A warning of its own says so, and correlations follow from it. */
+static int is_widened(const db_fit_estimate *e) {
+    const double own = fmax(e->error_scaled, e->error_robust);
+    return e->error * e->error > 2 * own * own;
+}
+
 static void about_parameters(list *l) {
     const db_fit_estimates *const e = l->estimates;
     for (size_t i = 0; i < e->count; i++)
@@ -168,7 +174,7 @@ static void about_parameters(list *l) {
     for (size_t i = 0; i < e->count; i++)
         for (size_t k = i + 1; k < e->count; k++)
             if (fabs(e->correlation[i][k]) > STRONG_CORRELATION && !widen_alike(e, i, k) &&
-                !widen_alike(e, k, i))
+                !widen_alike(e, k, i) && !(is_widened(&e->list[i]) && is_widened(&e->list[k])))
                 warn(l, "quote both with their correlation, or hold one of them",
                      "%s and %s are strongly correlated (%+.3f)", e->list[i].name, e->list[k].name,
                      e->correlation[i][k]);

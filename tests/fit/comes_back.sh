@@ -47,11 +47,11 @@ grep -q 'Na.*bound' err || fail "the bound is not named: $(cat err)"
 # too few spots for the stage that refines the distance: errors of the edges, 0.005 without it, hold what the data say of it
 fit 0 "$SOURCE_DIR/examples/data/thaumatin.cbf" --cell 58.4,58.4,152.2 --symmetry tetragonal data.dmin=10 --output untested
 tail -n 1 out | grep -q '(distance held at 351 mm)' || fail "the last line does not say that the distance is held: $(tail -n 1 out)"
-grep -Eq 'cell_a  *58.4  *58\.[0-9]\(1[0-9]\)  *A' out || fail "an edge's error without its distance: $(grep cell_a out)"
+grep -Eq 'cell_a  *58.4  *58\.[0-9]\([4-9]\)  *A' out || fail "an edge's error without its distance: $(grep cell_a out)"
 
-# so few that nothing says how well they know it
+# so few that nothing says how well they know it: headers are off by 1 %
 fit 1 "$SOURCE_DIR/examples/data/thaumatin.cbf" --cell 58.4,58.4,152.2 --symmetry tetragonal data.dmin=12 data.min_strong_reflections=1 --output few
-grep -q 'cell_a  *58.4  *58\.[0-9]*(?)  *A' out || fail "an edge's error without that of its distance: $(grep cell_a out)"
+grep -q 'cell_a  *58.4  *58\.[0-9](6)  *A' out || fail "an edge's error without that of its distance: $(grep cell_a out)"
 
 # an image without spots
 "$DUALBRAGG" sim -cell 58.4 58.4 152.2 90 90 90 -N 5 -default_F 1e-6 -lambda 0.97 -distance 180 -detpixels 400 \
