@@ -139,8 +139,8 @@ static void widths_are_told_together(void **state) {
     static const struct {
         double footprint, error, correlation;
         const char *told;
-    } cases[] = { { 0, NAN, 0, "they are 0.04 +- 0.004 mm^2" },
-                  { 0.01, 0.003, -0.96, "they are 0.05 +- 0.001 mm^2" },
+    } cases[] = { { 0, NAN, 0, "which is 0.04 +- 0.004 mm^2" },
+                  { 0.01, 0.003, -0.96, "which is 0.05 +- 0.001 mm^2" },
                   { 0.01, 0.003, -0.5, NULL } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         db_fit_estimate list[2] = {
