@@ -67,7 +67,7 @@ typedef struct db_bench_spots {
     const db_bench_options *options;
     const db_bench_programs *programs;
     const db_bench_images *images;        /* as many pixels as db_bench_spots_size, squared */
-    const db_bench_device_memory *device; /* likewise */
+    const db_bench_device_memory *device; /* memory on the device for such images */
     db_bench_spots_results *results;
     db_bench_caller caller[DB_BENCH_SPOTS_ROWS];
 } db_bench_spots;

@@ -11,7 +11,7 @@ typedef enum db_bench_draw {
     DB_BENCH_LOW_DISCREPANCY /* an additive sequence that fills space evenly (Roberts' R4) */
 } db_bench_draw;
 
-/* The experiment's spread by samples instead of in closed form: so many domains, which the next
+/* The experiment's spread by samples instead of in closed form: a number of domains, which the next
  * function turns, and rays, whose directions and wavelengths are drawn at random. The footprint,
  * strains and modes, which the sampled engine does not have, are lost. */
 db_status db_bench_sample_spread(db_context *context, db_experiment *experiment, int domains,

@@ -190,7 +190,7 @@ db_status db_bench_render(db_bench_caller *caller, float *image) {
     return db_plan_forward(caller->plan, image);
 }
 
-/* A visit repeats a short call for so long (seconds), but at most so many times. */
+/* A visit repeats a short call for this time (seconds), but at most this number of times. */
 static const double VISIT = 2e-3;
 enum { MOST_CALLS = 64 };
 

@@ -47,7 +47,7 @@ typedef struct db_bench_caller {
     db_experiment experiment;
     db_region *regions; /* NULL: the whole detector */
     size_t region_count;
-    const db_parameter *parameter; /* of the plan, so many: */
+    const db_parameter *parameter; /* of the plan; their number: */
     int parameters;
     double tolerance; /* db_plan_options */
     db_plan *plan;
@@ -114,7 +114,7 @@ typedef struct db_bench_device_memory {
     void *locked;
 } db_bench_device_memory;
 
-/* Allocates it with a plan that outlives it, for images of so many pixels; allocates nothing for
+/* Allocates it with a plan that outlives it, for images of this number of pixels; allocates nothing for
  * plans on the processor. */
 db_status db_bench_device_memory_create(db_plan *plan, size_t pixels,
                                         db_bench_device_memory *memory);

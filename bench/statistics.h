@@ -13,7 +13,7 @@ enum { DB_BENCH_MAX_ROUNDS = 1000 };
 typedef struct db_bench_series {
     double seconds[DB_BENCH_MAX_ROUNDS];
     int count;
-    int calls; /* each entry is the median of so many calls */
+    int calls; /* each entry is the median of this number of calls */
 } db_bench_series;
 
 typedef struct db_bench_summary {

@@ -27,8 +27,9 @@ typedef struct db_bench_load {
     int interpolate;
     int sensor_layers;
     int curved;
-    double water;                  /* um */
-    int boxes, box_fast, box_slow; /* so many regions of so many pixels; 0: the whole detector */
+    double water; /* um */
+    int boxes, box_fast,
+        box_slow; /* number of regions, and their pixels along fast and slow; 0: the whole detector */
 } db_bench_load;
 
 /* The two of the main tables come first; the others have sizes of their own. */

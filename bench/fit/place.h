@@ -4,7 +4,7 @@
 
 #include <dualbragg/fit.h>
 
-/* A context on a device with so many threads, 0: as many as usual; *name: how tables call it. NULL, with
+/* A context on a device with a number of threads, 0: the usual number; *name: how tables call it. NULL, with
  * a complaint and *failed, the exit status, otherwise. */
 enum { DB_BENCH_PLACE_SIZE = 64 };
 db_context *db_bench_context(const char *device, int threads, char *name, int *failed);

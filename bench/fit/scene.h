@@ -20,7 +20,7 @@ db_status db_bench_still(db_context *context, uint32_t seed, db_bench_scene *sce
  * edges, crystal size, mosaic spread, beam centre. */
 db_status db_bench_large_still(db_context *context, uint32_t seed, db_bench_scene *scene);
 
-/* The same on a square of so many pixels, with brighter spots and so many shoeboxes at most. */
+/* This scene on a square of given size, with brighter spots and a largest number of shoeboxes. */
 db_status db_bench_crowded_still(db_context *context, uint32_t seed, int pixels, int boxes,
                                  db_bench_scene *scene);
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Writes a table of so many shots, the fastest of several runs; returns the exit status. */
+/* Writes a table for a number of shots, the fastest of several runs; returns the exit status. */
 int db_bench_shot_threads(const char *device, int repeats, int shots, FILE *out);
 
 #endif

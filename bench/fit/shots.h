@@ -4,7 +4,7 @@
 
 #include <dualbragg/fit_shots.h>
 
-/* Writes so many images into a folder, and shots.txt and shots.yaml, whose starting models have
+/* Writes a number of images into a folder, and shots.txt and shots.yaml, whose starting models have
  * errors. */
 int db_bench_shots_render(db_context *context, int count, const char *folder);
 

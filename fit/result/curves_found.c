@@ -98,7 +98,7 @@ static double mean_step(const db_found_curve *a, const db_found_curve *b, size_t
 
 /* A step that moves by an energy leaves an area of this energy times the step. Stills tell areas better than single points, which
  * lie closer than a spread crystal resolves. Farther from the edges than they can move, the area would only add noise.
- * slope: [2][points], 0; of_second: likewise, the first kind's before. */
+ * slope: [2][points], 0; of_second: this place for f'', after the first kind's. */
 static void find_shift(const db_fit_estimates *estimates, const size_t *of_second, double wing,
                        const db_found_curve *first, double *slope, db_found_curve *c) {
     const size_t n = c->count, w = wing_of(c, wing);

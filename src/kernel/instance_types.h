@@ -19,8 +19,8 @@
  *
  * Forward instances (DB_INSTANCE_KIND 0) have no slopes: there all widths carry values alone.
  *
- *   w_add, f_add         add lanes; likewise every l_ function of ad/lane.h
- *   w3_dot, f3_dot       of vectors; likewise v3_ functions of ad/vec3.h; wm3_: matrices
+ *   w_add, f_add         add lanes; every l_ function of ad/lane.h has such names
+ *   w3_dot, f3_dot       of vectors; so do v3_ functions of ad/vec3.h; wm3_: matrices
  *   wn_passive           of single numbers, which in these two widths are values
  *   w_NAME, f_NAME       the formula NAME in that width
  *   FINE(name)           name_float or name_double: the job's arrays in fine's precision

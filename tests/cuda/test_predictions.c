@@ -34,7 +34,7 @@ static measured closed(measured m) {
     return m;
 }
 
-/* 400 shoeboxes of 17 x 17 pixels, sums by so many parameters. */
+/* 400 shoeboxes of 17 x 17 pixels, sums by a number of parameters. */
 static measured boxes(const char *work, double ms, double samples, double derivatives) {
     measured m = image(work, ms, 400 * 17 * 17 / MEGA, samples, derivatives, MIXED);
     const double all = derivatives + DB_LINEAR;

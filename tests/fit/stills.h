@@ -9,7 +9,7 @@
 
 enum { STILL_PIXELS = 200, STILLS = 24, FEW_STILLS = 8 };
 
-/* What is wrong with the shots beyond the first so many, in turn; none: 0. */
+/* Faults of the shots after the first good ones, in turn; none: 0. */
 enum bad { OTHER_LATTICE, OTHER_CRYSTAL, OTHER_HAND, BLANK, SATURATED, KINDS, BAD = 2 * KINDS };
 
 /* What is rendered and refined; tests leave it as it was. */
@@ -21,14 +21,14 @@ typedef struct still_setup {
     double brightness;  /* of amplitudes */
     double start_scale; /* that refinements begin with, where 1 is right */
     double anomalous;   /* largest difference of Bijvoet mates, of their mean */
-    size_t turned;      /* the first so many of five shots are indexed another way */
-    size_t other_hand;  /* number of a shot of the other hand; 0: there is none */
-    size_t good;        /* shots that are as they should be; 0: all */
-    int only;           /* all bad shots are of this kind; KINDS: of each in turn */
-    int other_crystal;  /* other amplitudes */
-    size_t lattices;    /* of an image; 0: 1 */
-    size_t images;      /* their shots are so many apart in the list; 0: they follow each other */
-    double width;       /* of frames of a rotation series (degree); 0: they are stills */
+    size_t turned; /* number of shots of each five, the first ones, that are indexed another way */
+    size_t other_hand; /* number of a shot of the other hand; 0: there is none */
+    size_t good;       /* shots that are as they should be; 0: all */
+    int only;          /* all bad shots are of this kind; KINDS: of each in turn */
+    int other_crystal; /* other amplitudes */
+    size_t lattices;   /* of an image; 0: 1 */
+    size_t images;     /* distance of their shots in the list; 0: they follow each other */
+    double width;      /* of frames of a rotation series (degree); 0: they are stills */
 } still_setup;
 extern still_setup stills;
 
@@ -53,7 +53,7 @@ db_status still_load(void *user, db_context *own, size_t shot, db_measured_image
 const char *still_name(void *user, size_t shot);
 size_t still_image(void *user, size_t shot);
 
-/* The refinement of so many shots, with the settings. */
+/* The refinement of a number of shots, with the settings. */
 db_fit_shots_result *stills_run(size_t shots);
 
 /* Shots of P4, whose lattice can be indexed in two ways; one is of the other hand. And back. */

@@ -12,14 +12,14 @@ typedef struct {
     db_experiment e;
     size_t entries;    /* of the box */
     double *amplitude; /* [entries + 1]: the experiment's, default_F behind them */
-    double *direction; /* likewise */
+    double *direction; /* [entries + 1] */
     double *cotangent; /* [pixels] */
     double *image, *tangent, *above, *below;
     double *gradient; /* [entries + 1] */
     size_t pixels;
 } table_scene;
 
-/* So many zeros, and one more; to be freed. */
+/* Zeros, one more than asked for; to be freed. */
 double *scene_numbers(size_t count);
 
 /* A cotangent of both signs, 0 in some pixels and in whole runs of them; a direction in all entries.
@@ -27,7 +27,7 @@ double *scene_numbers(size_t count);
 void scene_arrange(const configuration *which, table_scene *s);
 void scene_clear(table_scene *s);
 
-/* The experiment's amplitudes: those of the scene and so many steps. */
+/* The experiment's amplitudes: the scene's, changed by a number of steps. */
 void scene_put_amplitudes(table_scene *s, const double *step, double factor);
 
 /* Of doubles; to be destroyed. */

@@ -10,7 +10,7 @@ typedef db_status trial(db_context *context, int *right);
 void allocations_end(void);
 
 /* Asserts that every failure is reported as lack of memory, that success means a right result, and
- * that there are at least so many allocations. Skipped where they cannot fail. */
+ * that there are at least this number of allocations. Skipped where they cannot fail. */
 void at_every_allocation(db_context *context, trial *attempt, long least);
 
 #endif

@@ -170,7 +170,7 @@ static void processes_do_not_matter(void **state) {
     stills_end_other_indexing();
 }
 
-/* A run that is cancelled after so many joint passes. */
+/* A run that is cancelled after some joint passes. */
 typedef struct patience {
     int passes, most;
 } patience;

@@ -19,7 +19,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Trusted pixels within so many of one; returns how many. */
+/* Number of trusted pixels within a distance of one. */
 static int around(int fast, int slow, int reach, float list[25]) {
     int count = 0;
     for (int s = slow - reach; s <= slow + reach; s++)
@@ -60,7 +60,7 @@ static size_t mask_by_definition(double sigma) {
     return found;
 }
 
-/* Pixels about as bright as the limit, on a background of so many photons and a dark level. */
+/* Pixels about as bright as the limit, on a background of some photons and a dark level. */
 static void make(gsl_rng *random, double photons, double dark, double sigma) {
     const double limit = sigma * sqrt(db_pixel_variance(&settings, settings.gain * photons));
     for (int i = 0; i < columns * SLOW; i++) {

@@ -75,7 +75,7 @@ static void search(const db_experiment *e, int count, unsigned long seed, int mo
     db_measured_image_clear(&image);
 }
 
-/* LATTICE_IMAGES in the environment: so many images of each kind, for docs/results. */
+/* LATTICE_IMAGES in the environment: number of images of each kind, for docs/results. */
 static void each_of_several_crystals_is_found_slow(void **state) {
     (void)state;
     static const double peaks[] = { 1000, 100 };

@@ -247,7 +247,7 @@ static void processes_know_that_one_has_no_memory(void **state) {
     }
 }
 
-/* A run that is cancelled after so many evaluations. */
+/* A run that is cancelled after some evaluations. */
 typedef struct patience {
     int evaluations, most;
 } patience;

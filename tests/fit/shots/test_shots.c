@@ -222,7 +222,7 @@ static void work(void *user, const db_fit_team *team) {
     db_context_destroy(&own);
 }
 
-/* All members' results on these shots, each with so many threads. */
+/* All members' results on these shots, each with its number of threads. */
 static void run_team(const db_fit_shot_source *shots, int claims, const int threads[TEAM],
                      db_fit_shots_result *result[TEAM]) {
     joint_run of_all = { threads, shots, result };
