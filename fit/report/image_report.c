@@ -69,18 +69,21 @@ static db_status print_frames(db_context *context, const db_pixel_frames *p, con
                               FILE *stream) {
     const size_t count = (size_t)p->fast * (size_t)p->slow;
     float noise;
-    char id[32];
+    char id[DB_PAGE_IMAGES][32];
+    static const char *const names[DB_PAGE_IMAGES] = { "measured", "model", "sigma" };
     DB_TRY(db_quantiles(context, p->sigma, count, 0.5, 0.5, &noise, &noise));
+    for (int i = 0; i < DB_PAGE_IMAGES; i++)
+        snprintf(id[i], sizeof id[i], "%s%s", prefix, names[i]);
     const db_packing measured = db_packing_for(p->measured, count, (double)noise);
     db_packing model = db_packing_for(p->model, count, (double)noise);
     model.smooth = 1;
     const db_packing sigma = { -16, 1 / 32.0, 1, 1 }; /* to 1 % */
-    snprintf(id, sizeof id, "%smeasured", prefix);
-    DB_TRY(db_page_print_image(context, id, p->measured, p->fast, p->slow, &measured, stream));
-    snprintf(id, sizeof id, "%smodel", prefix);
-    DB_TRY(db_page_print_image(context, id, p->model, p->fast, p->slow, &model, stream));
-    snprintf(id, sizeof id, "%ssigma", prefix);
-    return db_page_print_image(context, id, p->sigma, p->fast, p->slow, &sigma, stream);
+    const db_page_image images[DB_PAGE_IMAGES] = {
+        { id[0], p->measured, p->fast, p->slow, measured },
+        { id[1], p->model, p->fast, p->slow, model },
+        { id[2], p->sigma, p->fast, p->slow, sigma },
+    };
+    return db_page_print_images(context, images, DB_PAGE_IMAGES, stream);
 }
 
 /* Prints the pixels of all shoeboxes in a single row; NAN: not used. */

@@ -4,6 +4,7 @@
 #define DB_FIT_REPORT_REPORT_H
 
 #include "fit/report/json_document.h"
+#include "fit/report/packed_image.h"
 
 /* Parts of one page; its frame, fit/report/page/report.html, has places for them. */
 typedef struct db_page {
@@ -21,23 +22,5 @@ db_status db_page_write(db_context *context, const char *path, const db_page *pa
 /* Prints a document as an element with data, and frees it. */
 db_status db_page_print_document(db_context *context, const char *id, db_document *document,
                                  FILE *stream);
-
-/* Conversion of values to whole numbers, which the script reverses. */
-typedef struct db_packing {
-    double offset, unit; /* value = offset + unit x number */
-    int logarithmic;     /* 1: value = 2^(offset + unit x number) */
-    int smooth;          /* 1: neighbours differ little, and their differences are stored */
-} db_packing;
-
-/* A packing that keeps whole numbers exactly, and others to a small part of `noise`, a typical standard deviation
- * of the values. */
-db_packing db_packing_for(const float *values, size_t count, double noise);
-
-/* Can this build print images? (Needs zlib, which comes with PNG.) */
-int db_page_prints_images(void);
-
-/* Prints an image as an element with data: every pixel's value, compressed; NAN: no value. */
-db_status db_page_print_image(db_context *context, const char *id, const float *values, int fast,
-                              int slow, const db_packing *packing, FILE *stream);
 
 #endif

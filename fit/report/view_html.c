@@ -106,27 +106,22 @@ static db_status print_about(db_context *context, const drawn *r, FILE *stream) 
     return db_document_end(context, &d, status, "");
 }
 
-static db_status print_kinds(db_context *context, const db_view_pixels *p, FILE *stream) {
-    const size_t count = (size_t)p->fast * (size_t)p->slow;
-    const db_packing plain = { 0, 1, 0, 0 };
-    float *const kinds = malloc(count * sizeof *kinds);
-    if (!kinds) return db_fail_memory(context, "the masks of a page");
-    for (size_t i = 0; i < count; i++) kinds[i] = (float)p->kind[i];
-    const db_status status =
-        db_page_print_image(context, "data-kinds", kinds, p->fast, p->slow, &plain, stream);
-    free(kinds);
-    return status;
-}
-
 static db_status print_data(db_context *context, const void *of, FILE *stream) {
     const drawn *const r = of;
     const db_view_pixels *const p = &r->pixels;
+    const size_t count = (size_t)p->fast * (size_t)p->slow;
     DB_TRY(print_about(context, r, stream));
     if (!db_page_prints_images()) return DB_OK;
-    const db_packing packing = db_packing_for(p->value, (size_t)p->fast * (size_t)p->slow, 0.1);
-    DB_TRY(
-        db_page_print_image(context, "data-values", p->value, p->fast, p->slow, &packing, stream));
-    return print_kinds(context, p, stream);
+    float *const kinds = malloc(count * sizeof *kinds);
+    if (!kinds) return db_fail_memory(context, "the masks of a page");
+    for (size_t i = 0; i < count; i++) kinds[i] = (float)p->kind[i];
+    const db_page_image images[] = {
+        { "data-values", p->value, p->fast, p->slow, db_packing_for(p->value, count, 0.1) },
+        { "data-kinds", kinds, p->fast, p->slow, { 0, 1, 0, 0 } },
+    };
+    const db_status status = db_page_print_images(context, images, 2, stream);
+    free(kinds);
+    return status;
 }
 
 db_status db_view_write_html(db_context *context, const char *path, const db_view *view,

@@ -33,13 +33,16 @@ typedef struct pictures {
     double low, high; /* ends of a grey scale for both */
 } pictures;
 
+/* fmaxf in line: the larger number; NAN if none is one. */
+static inline float larger_of(float a, float b) { return b > a || isnan(a) ? b : a; }
+
 static void reduce_bin(const db_pixel_frames *in, int fast, int slow, const pictures *out) {
     float measured = NAN, model = NAN;
     for (int s = slow * out->bin; s < (slow + 1) * out->bin && s < in->slow; s++)
         for (int f = fast * out->bin; f < (fast + 1) * out->bin && f < in->fast; f++) {
             const size_t i = (size_t)s * (size_t)in->fast + (size_t)f;
-            measured = fmaxf(measured, in->measured[i]);
-            model = fmaxf(model, in->model[i]);
+            measured = larger_of(measured, in->measured[i]);
+            model = larger_of(model, in->model[i]);
         }
     const size_t o = (size_t)slow * (size_t)out->fast + (size_t)fast;
     out->measured[o] = measured;

@@ -66,10 +66,9 @@ static void check_image(const float *value, double noise, int smooth, double off
     char *text = NULL;
     size_t size = 0;
     FILE *const stream = open_memstream(&text, &size);
-    db_packing packing = db_packing_for(value, COUNT, noise);
-    packing.smooth = smooth;
-    assert_int_equal(db_page_print_image(context, "image", value, FAST, SLOW, &packing, stream),
-                     DB_OK);
+    db_page_image image = { "image", value, FAST, SLOW, db_packing_for(value, COUNT, noise) };
+    image.packing.smooth = smooth;
+    assert_int_equal(db_page_print_images(context, &image, 1, stream), DB_OK);
     fclose(stream);
     unpack(text, found);
     for (int i = 0; i < COUNT; i++)
