@@ -60,7 +60,7 @@ static void say_joint_stage(db_fit_progress_state *state, int stage) {
     db_progress_bar_clear(&state->bar);
     db_fit_say(state->log, "\nStage %d, %s: all shots together\n", stage + 1,
                state->settings->stages[stage].name);
-    db_fit_say(state->log, header, "eval.", "chi2/dof", "|gradient|");
+    db_fit_say(state->log, header, "eval.", "target", "|gradient|");
 }
 
 static void say_stage(db_fit_progress_state *state, int stage) {
@@ -83,7 +83,7 @@ static void say_stage(db_fit_progress_state *state, int stage) {
                 state->log, " %s",
                 db_fit_quantity_name(&state->settings->panel_groups, (db_fit_quantity){ q }, name));
     db_fit_say(state->log, "\n");
-    db_fit_detail(state->log, header, "eval.", "chi2/dof", "|gradient|");
+    db_fit_detail(state->log, header, "eval.", "target", "|gradient|");
 }
 
 /* Finished fraction of all stages. A stage ends when it has converged, so its fraction is estimated from the usual
@@ -102,7 +102,7 @@ static void draw_stage(db_fit_progress_state *state) {
     const size_t stage = (size_t)state->last.stage;
     if (stage >= settings->stage_count) return;
     db_progress_bar_draw(&state->bar, part_done(state),
-                         "stage %zu/%zu %.20s, evaluation %d, chi2/dof %.4f", stage + 1,
+                         "stage %zu/%zu %.20s, evaluation %d, target %.4f", stage + 1,
                          settings->stage_count, settings->stages[stage].name,
                          state->last.evaluation, state->last.target);
 }

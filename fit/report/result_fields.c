@@ -244,7 +244,9 @@ static json_t *history_values(db_document *d, const void *of) {
 static const db_json_field history_rows[] = {
     VALUE(stage, "", "from 0"),
     VALUE(evaluation, "", "number within the stage, from 1"),
-    VALUE(target, "", "χ² per degree of freedom of the data in use"),
+    VALUE(target, "",
+          "by pixels χ² per degree of freedom of the data in use; by moments the loss of the "
+          "spots, which may be negative"),
     VALUE(gradient_norm, "", "in the optimizer's coordinates"),
     MADE("values", history_values, "list", NULL, "", "of the parameters"),
 };

@@ -29,7 +29,7 @@ def line_of(told: Any) -> tuple[str, float | None]:
     kind = getattr(told, "kind", "evaluated")
     if kind == "evaluated":
         number = f", evaluation {told.evaluation}" if hasattr(told, "evaluation") else ""
-        return f"stage {told.stage + 1}{number}: chi2/dof {told.target:.5g}", None
+        return f"stage {told.stage + 1}{number}: target {told.target:.5g}", None
     if kind == "excluded":
         return f"{told.shot} is left out: {told.reason}", None
     return f"{told.what or kind}: {told.done} of {told.count} shots", told.done / told.count if told.count else None

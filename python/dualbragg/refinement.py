@@ -36,7 +36,7 @@ class Evaluation(Record):
 
     stage: from 0
     evaluation: within the stage, from 1
-    target: chi2 per degree of freedom of the data in use
+    target: by pixels chi2 per degree of freedom of the data in use; by moments the loss of the spots
     gradient_norm: norm of the gradient, in the optimizer's coordinates
     values: of the parameters by name, in their units"""
     stage: int

@@ -232,7 +232,7 @@ class Refinements(unittest.TestCase):
             self.fit(refine=["misset_x"], progress=True)
             dualbragg.Plan(self.truth, progress=True).forward()
             dualbragg.find_orientation(self.start, self.counts, progress=True)
-        self.assertRegex(shown.getvalue(), r"stage \d+, evaluation \d+: chi2/dof [\d.]+\n")
+        self.assertRegex(shown.getvalue(), r"stage \d+, evaluation \d+: target -?[\d.]+\n")
         self.assertTrue(shown.getvalue().endswith("100 %\n"), shown.getvalue()[-60:])
         with self.assertRaisesRegex(dualbragg.UsageError, "progress: expected a function or True, found 3"):
             dualbragg.Plan(self.truth, progress=3)
@@ -258,7 +258,7 @@ class Refinements(unittest.TestCase):
             self.fit(refine=["misset_x"], progress=True)
         self.assertEqual(len(cells), 1)
         self.assertGreater(len(cells[0].texts), 1)
-        self.assertIn("chi2/dof", cells[0].texts[-1])
+        self.assertIn("target", cells[0].texts[-1])
 
 
 class Tables(unittest.TestCase):

@@ -80,9 +80,9 @@ typedef struct db_fit_pixel {
 
 /** An evaluation of the target. */
 typedef struct db_fit_history {
-    int stage;            /**< index into the stages */
-    int evaluation;       /**< within the stage, from 1 */
-    double target;        /**< chi2 per degree of freedom of the data in use */
+    int stage;      /**< index into the stages */
+    int evaluation; /**< within the stage, from 1 */
+    double target;  /**< chi2 per degree of freedom of the data in use; by moments: loss of spots */
     double gradient_norm; /**< in optimizer coordinates */
     double *value;        /**< of the fit's parameters, in their order; borrowed */
 } db_fit_history;

@@ -37,7 +37,7 @@ drawn_within() { # COLUMNS: what was drawn on a terminal of that width
 }
 on_terminal "stty cols 80; $DUALBRAGG fit long.yaml --output shown --no-report"
 drawn_within 80
-grep -q '% stage 1/1 long, evaluation [0-9]*, chi2/dof [0-9.]*, about .* left' out || fail "a fit shows no time left: $(tail -5 out)"
+grep -q '% stage 1/1 long, evaluation [0-9]*, target -*[0-9.]*, about .* left' out || fail "a fit shows no time left: $(tail -5 out)"
 grep -q 'reading the image' out || fail "reading is not shown"
 ! grep -q 'about .* left' shown.log || fail "the log has the bar"
 on_terminal "stty cols 40; $DUALBRAGG fit short.yaml --output narrow --no-report > /dev/null"
