@@ -307,18 +307,20 @@ function convergence() {
   if (!data.history.length) return;
   const points = data.history.map((h, i) => ({ x: i + 1, y: h.target, breaks: i > 0 && data.history[i - 1].stage !== h.stage,
     text: [`evaluation ${i + 1}, stage ${stageName(h)}`,
-      `\u03c7\u00b2/dof ${digits(h.target, 6)}`] }));
+      `target ${digits(h.target, 6)}`] }));
+  const positive = points.every(p => p.y > 0); // the loss of moments may be negative
   const x = { label: 'evaluation', low: 0.5, high: data.history.length + 0.5 };
   section('convergence', 'Convergence', 'convergence',
     chart({ title: 'Target', name: 'convergence', width: 1080, height: 300, group: 'evaluations', x, bands: stageBands,
-      y: { label: '\u03c7\u00b2 per degree of freedom', log: true,
-        logarithmic: limits(points.map(p => p.y), true)[1] > 20 * limits(points.map(p => p.y), true)[0] },
+      y: { label: 'target', log: positive,
+        logarithmic: positive && limits(points.map(p => p.y), true)[1] > 20 * limits(points.map(p => p.y), true)[0] },
       series: [{ dots: points.length < 200, points }] }),
-    note('The target jumps between stages, because stages differ in their data and in the width of the model\u2019s spots.'),
+    note('The target is \u03c7\u00b2 per degree of freedom, or the loss of spots in stages by moments. It jumps between stages, because ' +
+      'stages differ in their data and in the width of the model\u2019s spots.'),
     table({ name: 'stages', rows: stages,
       columns: [{ name: 'stage', value: s => s.settings.name || s.stage },
         numeric('evaluations', s => s.to - s.from + 1),
-        numeric('\u03c7\u00b2/dof at its start', s => data.history[s.from].target, v => decimals(v, 4)),
+        numeric('target at its start', s => data.history[s.from].target, v => decimals(v, 4)),
         { name: 'lowest', numeric: true, value: lowest, text: s => decimals(lowest(s), 4) },
         numeric('finest resolution (\u00c5)', s => s.settings.dmin, v => Math.max(v || 0, data.settings.data.dmin || 0) ?
             digits(Math.max(v || 0, data.settings.data.dmin || 0), 3) : 'all'),
