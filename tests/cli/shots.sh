@@ -102,6 +102,7 @@ for shared in distance=3 k_sol=0.3 spots=closed anomalous=yes point_pixel=1 expt
 done
 bad "nonsense is no key" "a.cbf nonsense=3"
 bad "seed: expected a whole number" "seed=0"
+bad "phi_steps: expected a whole number, found 1.5" "phi_steps=1.5"
 bad "expected KEY=VALUE, found 'b'" "a b"
 bad "misset: expected a key once" "model.misset=[1, 2, 3] phi=3 misset=random"
 bad "seed: expected a key once" "a.cbf seed=4 seed=5"
@@ -120,6 +121,18 @@ refuse "-intfile is for one image" $closed --random 5 -intfile x.img
 refuse "found both" $closed --random 5 --shots list.txt -hdf5file x.h5
 # shellcheck disable=SC2086
 refuse "would replace the input" $closed --shots list.txt -hdf5file list.txt
+
+# a point spread is that of whole images, and of a shot, not of its number in the file
+# shellcheck disable=SC2086
+sim $base --random 2 -noisefile spread.h5 -psf gauss -psf_fwhm 500 -seed 4
+# shellcheck disable=SC2086
+sim $base --random 2 --range 2 2 -noisefile second.h5 -psf gauss -psf_fwhm 500 -seed 4
+# shellcheck disable=SC2086
+sim $base --random 2 --range 2 2 -noisefile sharp.h5 -seed 4
+"$DUALBRAGG" compare spread.h5#2 second.h5 -quiet || complain "a point spread: a shot depends on the range that is made"
+"$DUALBRAGG" compare second.h5 sharp.h5 -quiet && complain "many shots have no point spread"
+# shellcheck disable=SC2086
+refuse "-psf with -roi: expected whole images" $base --random 2 -noisefile x.h5 -psf gauss -psf_fwhm 500 -roi 0 9 0 9
 
 # a spectrum is in the file, or no shot has one
 printf '1.2 1\n1.21 2\n' > pair.txt

@@ -4,6 +4,7 @@ I = r_e^2 x fluence x molecules x mean over sub-pixels and sources of sum over l
 """
 import math
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -109,10 +110,12 @@ class Setup:
             total += weight * math.copysign(f * f, f) * p
         return total * omega * self.layer(t, d)
 
+    def molecules(self):
+        return self.size[0] * self.size[1] * self.size[2] * self.density * 1e6 * AVOGADRO / self.weight
+
     def expected(self):
         sources = self.sources or [((0.0, 0.0, 1.0), 1.0, self.wavelength)]
-        molecules = self.size[0] * self.size[1] * self.size[2] * self.density * 1e6 * AVOGADRO / self.weight
-        factor = R_E_SQUARED * self.fluence * molecules
+        factor = R_E_SQUARED * self.fluence * self.molecules()
         factor /= self.oversample ** 2 * sum(weight for _, weight, _ in sources)
         centre = self.pixels * self.pixel / 2
         values = []
@@ -196,6 +199,15 @@ def main():
     for what, (setup, more) in cases.items():
         run("amorphous", *setup.flags(), *setup.matter(), *more, "-floatfile", "image")
         compare(what, image("image"), setup.expected())
+
+    # the number of molecules in the beam is said as it counts
+    for what in ("sizes", "molecules"):
+        setup, more = cases[what]
+        flags = [flag for flag in setup.flags() if flag != "--quiet"]
+        said = run("amorphous", *flags, *setup.matter(), *more, "-floatfile", "image").stdout
+        found = re.search(r"^(\S+) molecules$", said, re.M)
+        if not found or not math.isclose(float(found[1]), setup.molecules(), rel_tol=1e-5):
+            complain(f"{what}: expected {setup.molecules():.6g} molecules in {said}")
 
     # the other first columns
     setup = Setup(points=WATER)

@@ -121,6 +121,7 @@ static void steady_crystals_keep_their_scale(void **state) {
                   d.scales.step_k, d.scales.step_b);
     assert_true(worst_of(&d, 0, 0.5 / 9) < 0.01);
     assert_true(d.scales.step_k < 0.004);
+    assert_true(d.scales.step_b < 0.05);
     forget(&d);
 }
 

@@ -58,7 +58,7 @@ static void turn_rows(double rows[9]) {
 
 /* What a detector that stands where it should not says of a spot at x, y (mm). */
 typedef struct wrong {
-    double distance, fast; /* factor, pixels */
+    double distance, fast, slow; /* factor, pixels */
 } wrong;
 
 static db_search_spot spot_at(double x, double y, const wrong *w) {
@@ -67,8 +67,8 @@ static db_search_spot spot_at(double x, double y, const wrong *w) {
     db_search_spot s = { .counts = 1 };
     for (int k = 0; k < 4; k++) {
         const double u = x + pixel * w->fast - (k < 3 ? off[k][0] * pixel : 0),
-                     v = y - (k < 3 ? off[k][1] * pixel : 0), far = z * (k == 3 ? 1 + 1e-6 : 1),
-                     l = sqrt(u * u + v * v + far * far);
+                     v = y + pixel * w->slow - (k < 3 ? off[k][1] * pixel : 0),
+                     far = z * (k == 3 ? 1 + 1e-6 : 1), l = sqrt(u * u + v * v + far * far);
         const double at[3] = { wave * u / l, wave * v / l, wave * (far / l - 1) };
         memcpy(q[k], at, sizeof at);
     }
@@ -177,10 +177,10 @@ static int find_kind(int k, double others, const wrong *w, double exact) {
     return comes_back(kinds[k].cell, kinds[k].symbol[1], width, 0.7, others, w, exact);
 }
 
-static const wrong right = { 1, 0 };
+static const wrong right = { 1, 0, 0 };
 
 static void lattices_come_back(void **state) {
-    const wrong off = { 1.01, 4 }, aside = { 1, -8 };
+    const wrong off = { 1.01, 4, 0 }, aside = { 1, -8, 8 };
     (void)state;
     gsl_rng_set(chance, 3);
     assert_true(find_kind(1, 0.3, &aside, 0.05));
@@ -189,7 +189,7 @@ static void lattices_come_back(void **state) {
 }
 
 static void of_all_kinds_slow(void **state) {
-    const wrong far = { 0.99, -3 };
+    const wrong far = { 0.99, -3, 0 };
     int back = 0, tried = 0;
     (void)state;
     gsl_rng_set(chance, 5);

@@ -127,7 +127,7 @@ import sys
 from read import mtz, table
 
 lines = [list(map(float, line.split())) for line in open("anisotropic.hkl") if line[0] != "#"]
-rows, wrong, centroids = table("anisotropic.refl"), [], 0
+rows, wrong, centroids, beside = table("anisotropic.refl"), [], 0, [0, 0]
 for n, line in enumerate(lines):
     frame, place = line[12], rows["xyzcal.px"][n]
     if not (list(rows["miller_index"][n]) == line[:3] and abs(place[2] - 10 - frame) < 6e-4 and abs(place[0] - line[14]) < 6e-3
@@ -138,8 +138,11 @@ for n, line in enumerate(lines):
     off = rows["xyzobs.px.value"][n][2] - place[2]
     if line[5] > 0.98:
         centroids += 1
+        beside = [b + o - p for b, o, p in zip(beside, rows["xyzobs.px.value"][n], place)]
         wrong += [("centroid", line, off)] * (not abs(off) < 5 * math.sqrt(rows["xyzobs.px.variance"][n][2]) < 2)
-print(len(lines), centroids, wrong)
+beside = [b / centroids for b in beside]
+wrong += [("mean centroid, fast and slow", beside)] * (not max(map(abs, beside)) < 0.1)
+print(len(lines), centroids, beside, wrong)
 if not os.path.exists("anisotropic.mtz"):  # a build without gemmi
     sys.exit(bool(wrong))
 merged = mtz("anisotropic.mtz")
