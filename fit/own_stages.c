@@ -303,12 +303,15 @@ static db_status store_data(work *w, db_context *context, int stage) {
 /* After the last stage: estimates errors and statistics of the shot. */
 static db_status conclude_shot_alone(work *w, db_context *context) {
     db_shots *const all = w->all;
+    db_shot_summary *const summary = &all->summary[w->shot];
     db_fit_result *const result = w->refinement.result;
     db_refinement_finish(&w->refinement);
     DB_TRY((all->source->in_full ? db_fit_conclude : db_fit_conclude_shot)(
         context, &w->tied, &w->refinement.data, &w->refinement.placement, result));
-    db_shot_store_statistics(&result->before, 0, &all->summary[w->shot]);
-    db_shot_store_statistics(&result->after, 1, &all->summary[w->shot]);
+    summary->fit[0] = result->before;
+    summary->fit[1] = result->after;
+    if (result->after.chi2_reduced > 0)
+        summary->degrees = result->after.chi2 / result->after.chi2_reduced;
     for (size_t i = 0; i < all->parameters; i++)
         db_shots_values(all, w->shot).error[i] = result->estimates.list[i].error;
     return DB_OK;

@@ -3,7 +3,7 @@
 #include "fit/config/modes.h"
 #include "fit/config/orientation.h"
 #include "fit/intensities/boxes.h"
-#include "fit/intensities/messages.h"
+#include "fit/intensities/joint_intensities.h"
 #include "fit/intensities/restraint.h"
 #include "fit/intensities/series_merge.h"
 #include "fit/intensities/stage.h"
@@ -335,18 +335,14 @@ static db_status store_model(db_shots *all, size_t s, const double *value, db_fi
     return status;
 }
 
+/* Statistics of a shot that is not in full. */
 static db_fit_statistics statistics_of(const db_shot_summary *summary, int after) {
-    return (db_fit_statistics){ .pixels = summary->pixels,
-                                .shoeboxes = summary->shoeboxes,
-                                .chi2 = summary->chi2[after],
-                                .chi2_reduced = summary->degrees > 0
-                                                    ? summary->chi2[after] / summary->degrees
-                                                    : (double)NAN,
-                                .rms_residual = NAN,
-                                .strong_pixels = NAN,
-                                .strong_explained = NAN,
-                                .correlation = summary->correlation[after],
-                                .centroid_rms = summary->centroid_rms[after] };
+    db_fit_statistics fit = summary->fit[after];
+    fit.pixels = summary->fit[1].pixels;
+    fit.shoeboxes = summary->fit[1].shoeboxes;
+    fit.chi2_reduced = summary->degrees > 0 ? fit.chi2 / summary->degrees : (double)NAN;
+    fit.rms_residual = fit.strong_pixels = fit.strong_explained = NAN;
+    return fit;
 }
 
 /* Values of a shot as users know them. */
@@ -408,12 +404,25 @@ static totals add_up(const db_shots *all) {
     for (size_t s = 0; s < all->count; s++) {
         const db_shot_summary *const summary = &all->summary[s];
         if (!summary->used) continue;
-        sum.pixels += summary->pixels;
-        sum.shoeboxes += summary->shoeboxes;
+        sum.pixels += summary->fit[1].pixels;
+        sum.shoeboxes += summary->fit[1].shoeboxes;
         sum.degrees += summary->degrees;
-        for (int k = 0; k < 2; k++) sum.chi2[k] += summary->chi2[k];
+        for (int k = 0; k < 2; k++) sum.chi2[k] += summary->fit[k].chi2;
     }
     return sum;
+}
+
+/* Wavelength of the first shot in use; in rank 0. 0: none is in use. */
+static double first_wavelength(const db_shots *all, const db_fit_shots_result *result) {
+    size_t s = 0;
+    while (s < all->count && !all->summary[s].used) s++;
+    if (s == all->count) return 0;
+    double wavelength = all->summary[s].wavelength;
+    for (size_t i = 0; i < all->parameters && all->team.rank == 0; i++) {
+        const db_fit_estimate *const e = &result->shot[s].estimates.list[i];
+        if (e->parameter == DB_WAVELENGTH) wavelength = e->value;
+    }
+    return wavelength;
 }
 
 /* Makes the result of a single shot that of the list. */
@@ -443,8 +452,8 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     for (size_t s = 0; s < all->count && status == DB_OK; s++)
         if (rank == 0 || db_shots_own(all, s)) status = fill_shot(all, s, result, &result->shot[s]);
     DB_TRY(db_workers_common_status(all, status));
-    DB_TRY(db_intensity_bring_wavelength(all, result));
     if (rank == 0) sum = add_up(all);
+    if (result->intensities) result->intensities->wavelength = first_wavelength(all, result);
     DB_TRY(db_team_broadcast(&all->team, all->context, &sum, sizeof sum));
     result->used = all->used;
     result->curves = all->settings.curves;

@@ -10,51 +10,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room in rank 0 for the measurements of all shots; shot s has count[s]. */
-static db_status make_room(db_shots *all, const size_t *count, db_observations *o) {
-    size_t sum = 0;
-    for (size_t s = 0; s < all->count; s++) sum += count[s];
-    DB_TRY(db_observations_make(all->context, all->count, sum, o));
-    for (size_t s = 0; s < all->count; s++) o->first[s + 1] = o->first[s] + count[s];
-    return DB_OK;
-}
-
-/* Passes lists in the order of the shots. */
-static db_status pass_lists(const db_shots *all, const size_t *count, const db_observations *own,
-                            const db_observations *to) {
-    const int rank = all->team.rank;
-    for (size_t s = 0; s < all->count; s++) {
-        const int owner = db_shares_owner(all, s / all->chunk);
-        const size_t bytes = count[s] * sizeof *own->list;
-        if (!bytes || (rank > 0 && owner != rank)) continue;
-        db_observation *const place = rank == 0 && to->first ? to->list + to->first[s] : NULL;
-        if (owner == rank && place)
-            memcpy(place, own->list + own->first[s], bytes);
-        else
-            DB_TRY(place ? db_team_receive(&all->team, all->context, owner, place, bytes)
-                         : db_team_send(&all->team, all->context, 0, own->list + own->first[s],
-                                        bytes));
-    }
-    return DB_OK;
-}
-
-static db_status bring(db_shots *all, size_t *count, const db_observations *own,
+/* Gathers this process' lists in `to`, in the order of the shots. bytes, item: [shots] of these lists. */
+static db_status bring(db_shots *all, size_t *bytes, void **item, const db_observations *own,
                        db_observations *to) {
-    for (size_t s = 0; s < all->count; s++) count[s] = own->first[s + 1] - own->first[s];
-    DB_TRY(db_records_hear(all, count, sizeof *count));
-    DB_TRY(db_workers_common_status(all, all->team.rank ? DB_OK : make_room(all, count, to)));
-    return pass_lists(all, count, own, to);
+    size_t sum = 0;
+    for (size_t s = 0; s < all->count; s++) {
+        bytes[s] = (own->first[s + 1] - own->first[s]) * sizeof *own->list;
+        item[s] = db_shots_own(all, s) ? own->list + own->first[s] : NULL;
+    }
+    DB_TRY(db_records_hear(all, bytes, sizeof *bytes));
+    for (size_t s = 0; s < all->count; s++) sum += bytes[s] / sizeof *own->list;
+    DB_TRY(db_workers_common_status(
+        all, all->team.rank ? DB_OK : db_observations_make(all->context, all->count, sum, to)));
+    for (size_t s = 0; s < all->count && to->first; s++) {
+        to->first[s + 1] = to->first[s] + bytes[s] / sizeof *to->list;
+        if (item[s]) memcpy(to->list + to->first[s], item[s], bytes[s]);
+        item[s] = to->list + to->first[s];
+    }
+    return db_records_gather(all, bytes, item, 0);
 }
 
 db_status db_intensity_bring(db_shots *all, db_observations *observations) {
     db_observations gathered = { 0 };
     if (all->team.size == 1) return DB_OK;
-    size_t *const count = calloc(all->count + 1, sizeof *count);
+    size_t *const bytes = calloc(all->count + 1, sizeof *bytes);
+    void **const item = calloc(all->count + 1, sizeof *item);
     db_status status = db_workers_common_status(
-        all, count ? DB_OK : db_fail_memory(all->context, "the intensities of the shots"));
-    if (status == DB_OK && count && observations->first)
-        status = bring(all, count, observations, &gathered);
-    free(count);
+        all, bytes && item ? DB_OK : db_fail_memory(all->context, "the intensities of the shots"));
+    if (status == DB_OK && bytes && item && observations->first)
+        status = bring(all, bytes, item, observations, &gathered);
+    free(bytes);
+    free(item);
     db_observations_clear(observations);
     *observations = gathered;
     return status;
@@ -104,21 +90,4 @@ db_status db_intensity_share_start(db_shots *all, db_joint_intensities *r) {
     DB_TRY(broadcast(all, &scaling->errors, sizeof scaling->errors));
     DB_TRY(db_records_tell(all, scaling->shot, sizeof *scaling->shot));
     return share_indexing(all, &r->indexing);
-}
-
-db_status db_intensity_bring_wavelength(db_shots *all, const db_fit_shots_result *result) {
-    size_t shot = 0;
-    if (!result->intensities) return DB_OK;
-    double *const wavelength = &result->intensities->wavelength;
-    while (all->team.rank == 0 && shot < all->count && !all->summary[shot].used) shot++;
-    DB_TRY(broadcast(all, &shot, sizeof shot));
-    if (shot == all->count) return DB_OK;
-    const int owner = db_shares_owner(all, shot / all->chunk), rank = all->team.rank;
-    if (rank == owner) *wavelength = result->shot[shot].experiment.beam.wavelength;
-    if (owner == 0) return DB_OK;
-    if (rank == owner)
-        return db_team_send(&all->team, all->context, 0, wavelength, sizeof *wavelength);
-    return rank == 0
-               ? db_team_receive(&all->team, all->context, owner, wavelength, sizeof *wavelength)
-               : DB_OK;
 }

@@ -20,8 +20,4 @@ db_status db_intensity_share_start(db_shots *all, db_joint_intensities *result);
 db_status db_intensity_share_restraint(const db_shots *all, db_intensity_restraint *restraint,
                                        size_t reflections);
 
-/* Brings the wavelength of the first shot in use, whose model one process has, to rank 0. All processes call it,
- * with or without joint intensities. */
-db_status db_intensity_bring_wavelength(db_shots *all, const db_fit_shots_result *result);
-
 #endif

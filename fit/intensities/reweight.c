@@ -2,7 +2,6 @@
 #include "fit/intensities/shot.h"
 
 #include "base/context_internal.h"
-#include "fit/linear/cholesky.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,37 +122,6 @@ db_status db_intensity_shot_reweight(db_shots *all, db_context *context, size_t 
     (void)all;
     (void)sum;
     const db_status status = reweight_shot(context, user, shot, &memory);
-    db_linearized_shot_clear(&memory);
-    return status;
-}
-
-/* Errors of the shot's own quantities at the joint intensities, from the inverse of L L', with misfit. */
-static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduced_equations *r,
-                         double *x) {
-    const size_t n = r->local;
-    const double misfit = fmax(1, p->all->summary[shot].target);
-    for (size_t i = 0; i < n; i++) {
-        double variance = 0;
-        memset(x, 0, n * sizeof *x);
-        x[i] = 1;
-        db_cholesky_forward(n, r->factor, x);
-        for (size_t j = 0; j < n; j++) variance += x[j] * x[j];
-        const size_t index = p->order.index[p->order.shared + i];
-        const int is_free = r->factor[i * n + i] > 0;
-        db_shots_values(p->all, shot).error[index] =
-            is_free ? sqrt(variance * misfit) : (double)NAN;
-    }
-}
-
-db_status db_intensity_shot_errors(db_shots *all, db_context *context, size_t shot, void *user,
-                                   double *sum) {
-    const db_intensity_pass *const p = user;
-    db_linearized_shot memory = { .room = NULL };
-    (void)all;
-    (void)sum;
-    db_status status = db_linearized_shot_make(context, p, shot, &memory);
-    if (status == DB_OK) status = db_linearized_shot_read(context, p, shot, -1, &memory);
-    if (status == DB_OK) store_errors(p, shot, &memory.record, memory.room);
     db_linearized_shot_clear(&memory);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "fit/intensities/shot.h"
 
 #include "base/context_internal.h"
+#include "fit/linear/cholesky.h"
 #include "fit/objective/evaluate.h"
 #include "fit/search/stage_search.h"
 #include "fit/shots/joint_conclude.h"
@@ -18,7 +19,7 @@
 typedef struct work {
     const db_intensity_pass *pass;
     size_t shot;
-    db_open_shot open;
+    db_open_shot *open;
     db_linearized_shot memory; /* the new linearization and record */
     db_linearized_shot old;    /* the present linearization */
 } work;
@@ -53,10 +54,10 @@ static void weigh_first(work *w) {
 /* Sets indices of the boxes' reflections, and their intensities; reflections outside the list have no weight. */
 static void set_intensities(work *w) {
     const db_intensity_pass *const p = w->pass;
-    db_objective *const o = &w->open.objective;
+    db_objective *const o = &w->open->objective;
     for (size_t b = 0; b < o->blocks.count; b++) {
         int hkl[3];
-        memcpy(hkl, w->open.pixels.boxes.reflection[b].hkl, sizeof hkl);
+        memcpy(hkl, w->open->pixels.boxes.reflection[b].hkl, sizeof hkl);
         const uint32_t h = number_of(w, hkl);
         for (int i = 0; i < 3; i++) w->memory.linearization.hkl[b][i] = (int16_t)hkl[i];
         w->memory.linearization.reflection[b] = h == DB_NO_REFLECTION ? 0 : h;
@@ -67,21 +68,14 @@ static void set_intensities(work *w) {
 }
 
 static double light_of(const db_objective *o, size_t b) {
-    const db_region *const r = &o->blocks.region[b];
-    double sum = 0;
-    for (int s = 0; s < r->slow_count; s++)
-        for (int f = 0; f < r->fast_count; f++) {
-            const size_t at = r->offset + (size_t)s * r->stride + (size_t)f;
-            if (o->blocks.weight[at] > 0) sum += (double)o->shape[at];
-        }
-    return sum / o->settings->gain;
+    return db_box_shape(o, b) / o->settings->gain;
 }
 
 /* Values of a shot's variables at the best point of its own quantities. */
 static void values_at_best(const work *w, double *value) {
     const db_intensity_pass *const p = w->pass;
     for (size_t i = 0; i < p->order.shared; i++)
-        value[p->order.variable[i]] = p->shared[i] + w->open.shift[i];
+        value[p->order.variable[i]] = p->shared[i] + w->open->shift[i];
     for (size_t i = 0; i < p->order.local; i++)
         value[p->order.variable[p->order.shared + i]] = p->all->state[w->shot].best.local[i];
 }
@@ -89,13 +83,13 @@ static void values_at_best(const work *w, double *value) {
 /* The first pass: measures each box by itself, with intensity 0. */
 static db_status measure_boxes(work *w) {
     const db_intensity_pass *const p = w->pass;
-    db_objective *const o = &w->open.objective;
+    db_objective *const o = &w->open->objective;
     db_reduced_equations *const r = &w->memory.record;
     double value[DB_FIT_MOST_PARAMETERS] = { 0 };
     values_at_best(w, value);
     o->loss_of.target = DB_LOSS_WEIGHTED;
     DB_TRY(db_objective_evaluate(o, value, DB_OBJECTIVE_LOSS));
-    w->open.evaluations++;
+    w->open->evaluations++;
     *r->loss = o->loss;
     for (size_t b = 0; b < o->blocks.count; b++) {
         db_block_sums sums;
@@ -104,7 +98,7 @@ static db_status measure_boxes(work *w) {
         (void)db_eliminate(DB_LINEAR, 1, sums.gradient, sums.normal, DB_LINEAR);
         r->pull[b] = (float)(0.5 * sums.gradient[0]);
         r->curvature[b] = (float)sums.normal[0];
-        r->partiality[b] = (float)w->open.pixels.boxes.reflection[b].recorded;
+        r->partiality[b] = (float)w->open->pixels.boxes.reflection[b].recorded;
         r->light[b] = (float)light_of(o, b);
         r->reflection[b] = w->memory.linearization.reflection[b];
         memcpy(r->hkl[b], w->memory.linearization.hkl[b], sizeof r->hkl[b]);
@@ -120,10 +114,10 @@ static db_status fit_local(work *w) {
     double *const trial = state->trial.local;
     const size_t size = p->order.local * sizeof *trial;
     memcpy(trial, state->best.local, size);
-    const db_status status = db_open_shot_fit(&w->open, &p->order, &p->search, p->shared, trial);
+    const db_status status = db_open_shot_fit(w->open, &p->order, &p->search, p->shared, trial);
     if (status != DB_ERROR_INPUT || p->scaling) return status;
     memcpy(trial, w->old.linearization.at, size); /* the step was too long */
-    return db_open_shot_fit(&w->open, &p->order, &p->search, p->shared, trial);
+    return db_open_shot_fit(w->open, &p->order, &p->search, p->shared, trial);
 }
 
 /* Sets bounds of the shot's own quantities, at most a step of a search away. */
@@ -131,8 +125,8 @@ static db_status set_bounds(work *w) {
     const db_schur_order *const order = &w->pass->order;
     const db_linearization *const s = &w->memory.linearization;
     db_unknowns u;
-    DB_TRY(db_local_unknowns(w->open.objective.context, &w->open.settings, order,
-                             &w->open.objective.variables, &u));
+    DB_TRY(db_local_unknowns(w->open->objective.context, &w->open->settings, order,
+                             &w->open->objective.variables, &u));
     for (size_t i = 0; i < order->local; i++) {
         const db_prior_pull prior = db_prior_at(s->at[i], u.centre[i], u.sigma[i]);
         s->lower[i] = fmax(u.lower[i], s->at[i] - u.longest[i]);
@@ -152,10 +146,10 @@ static db_status linearize_shot(work *w) {
     const db_linearization *const s = &w->memory.linearization;
     memcpy(s->at, p->all->state[w->shot].trial.local, order->local * sizeof *s->at);
     memcpy(s->at + order->local, p->shared, order->shared * sizeof *s->at);
-    db_shot_linearize(&w->open, order, s);
+    db_shot_linearize(w->open, order, s);
     for (size_t b = 0; b < s->count; b++) {
-        s->partiality[b] = (float)w->open.pixels.boxes.reflection[b].recorded;
-        s->light[b] = (float)light_of(&w->open.objective, b);
+        s->partiality[b] = (float)w->open->pixels.boxes.reflection[b].recorded;
+        s->light[b] = (float)light_of(&w->open->objective, b);
     }
     return set_bounds(w);
 }
@@ -167,11 +161,12 @@ static void fill_record(work *w) {
     db_linearization_reduce(s, &here, w->memory.room, &w->memory.record);
 }
 
-static db_status evaluate_shot(work *w, db_context *context) {
+static db_status evaluate_shot(work *w, db_context *context, double *sum) {
     const db_intensity_pass *const p = w->pass;
     db_shots *const all = p->all;
     db_shot_summary *const summary = &all->summary[w->shot];
     db_reduced_equations *const record = &w->memory.record;
+    (void)sum;
     DB_TRY(db_linearized_shot_make(context, p, w->shot, &w->memory));
     for (size_t b = 0; b < record->count && p->first; b++) record->trust[b] = 1;
     if (!p->first) DB_TRY(db_linearized_shot_read(context, p, w->shot, -1, &w->memory));
@@ -183,53 +178,50 @@ static db_status evaluate_shot(work *w, db_context *context) {
     }
     set_intensities(w);
     DB_TRY(p->first ? measure_boxes(w) : fit_local(w));
-    p->loss[w->shot] = w->open.objective.loss;
-    summary->target = w->open.objective.loss / w->open.objective.degrees;
+    p->loss[w->shot] = w->open->objective.loss;
+    summary->target = w->open->objective.loss / w->open->objective.degrees;
     if (p->first) return db_linearized_shot_write(context, p, w->shot, -1, &w->memory);
     for (int after = p->scaling == NULL; after < 2; after++)
-        db_shot_measure(&w->open.objective, &w->open.pixels, after, summary);
+        db_shot_measure(&w->open->objective, &w->open->pixels, after, summary);
     DB_TRY(linearize_shot(w));
     fill_record(w);
     return db_linearized_shot_write(context, p, w->shot, p->slot, &w->memory);
 }
 
-db_status db_intensity_shot_evaluate(db_shots *all, db_context *context, size_t shot, void *user,
-                                     double *sum) {
-    work *const w = calloc(1, sizeof *w);
-    if (!w) return db_fail_memory(context, "the work on a shot");
-    (void)sum;
-    w->pass = user;
-    w->shot = shot;
-    db_status status =
-        db_open_shot_create(all, context, shot, w->pass->stage, &w->pass->order, &w->open);
-    if (status == DB_OK) {
-        status = evaluate_shot(w, context);
-#pragma omp atomic update
-        all->evaluations += (size_t)w->open.evaluations;
-        db_open_shot_destroy(&w->open);
+/* Errors of the shot's own quantities at the joint intensities, from the inverse of L L', with misfit. */
+static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduced_equations *r,
+                         double *x) {
+    const size_t n = r->local;
+    const double misfit = fmax(1, p->all->summary[shot].target);
+    for (size_t i = 0; i < n; i++) {
+        double variance = 0;
+        memset(x, 0, n * sizeof *x);
+        x[i] = 1;
+        db_cholesky_forward(n, r->factor, x);
+        for (size_t j = 0; j < n; j++) variance += x[j] * x[j];
+        const size_t index = p->order.index[p->order.shared + i];
+        const int is_free = r->factor[i * n + i] > 0;
+        db_shots_values(p->all, shot).error[index] =
+            is_free ? sqrt(variance * misfit) : (double)NAN;
     }
-    db_linearized_shot_clear(&w->memory);
-    db_linearized_shot_clear(&w->old);
-    free(w);
-    return status == DB_OK || status == DB_ERROR_FILE
-               ? status
-               : db_shots_exclude(all, context, shot, status, NULL);
 }
 
-static db_status compare_light(work *w, db_context *context, double *sum) {
+/* At the minimum: errors of the shot's own quantities, and the light of its boxes beside the model's. */
+static db_status conclude_task(work *w, db_context *context, double *sum) {
     const db_intensity_pass *const p = w->pass;
-    db_objective *const o = &w->open.objective;
+    db_objective *const o = &w->open->objective;
     db_frame_light *const light = &p->all->summary[w->shot].light;
     double value[DB_FIT_MOST_PARAMETERS] = { 0 };
     DB_TRY(db_linearized_shot_make(context, p, w->shot, &w->memory));
     DB_TRY(db_linearized_shot_read(context, p, w->shot, -1, &w->memory));
+    store_errors(p, w->shot, &w->memory.record, w->memory.room);
     set_intensities(w);
     values_at_best(w, value);
     DB_TRY(db_objective_evaluate(o, value, DB_OBJECTIVE_LOSS));
-    if (p->all->series) return db_series_note_light(p->all, context, w->shot, &w->open);
+    if (p->all->series) return db_series_note_light(p->all, context, w->shot, w->open);
     memset(light, 0, sizeof *light);
     for (size_t b = 0; b < o->blocks.count; b++) {
-        const db_part_light part = db_part_light_of(o, &w->open.pixels, b);
+        const db_part_light part = db_part_light_of(o, &w->open->pixels, b);
         db_frame_light_add(&part, light);
     }
     sum[DB_LIGHT_SPOTS] += (double)light->spots;
@@ -237,19 +229,32 @@ static db_status compare_light(work *w, db_context *context, double *sum) {
     return DB_OK;
 }
 
-db_status db_intensity_shot_light(db_shots *all, db_context *context, size_t shot, void *user,
-                                  double *sum) {
+/* Does a task of a pass on an open shot. */
+static db_status do_task(const db_intensity_pass *pass, db_context *context, size_t shot,
+                         db_open_shot *open, double *sum,
+                         db_status (*task)(work *, db_context *, double *)) {
     work *const w = calloc(1, sizeof *w);
-    if (!w) return db_fail_memory(context, "the light of a shot");
-    w->pass = user;
+    if (!w) return db_fail_memory(context, "the work on a shot");
+    w->pass = pass;
     w->shot = shot;
-    db_status status =
-        db_open_shot_create(all, context, shot, w->pass->stage, &w->pass->order, &w->open);
-    if (status == DB_OK) {
-        status = compare_light(w, context, sum);
-        db_open_shot_destroy(&w->open);
-    }
+    w->open = open;
+    const db_status status = task(w, context, sum);
     db_linearized_shot_clear(&w->memory);
+    db_linearized_shot_clear(&w->old);
     free(w);
     return status;
+}
+
+db_status db_intensity_shot_evaluate(void *user, db_context *context, size_t shot,
+                                     db_open_shot *open, double *sum) {
+    const db_intensity_pass *const pass = user;
+    const db_status status = do_task(pass, context, shot, open, sum, evaluate_shot);
+    return status == DB_OK || status == DB_ERROR_FILE
+               ? status
+               : db_shots_exclude(pass->all, context, shot, status, NULL);
+}
+
+db_status db_intensity_shot_conclude(void *user, db_context *context, size_t shot,
+                                     db_open_shot *open, double *sum) {
+    return do_task(user, context, shot, open, sum, conclude_task);
 }

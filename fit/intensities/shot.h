@@ -37,24 +37,21 @@ typedef struct db_intensity_pass {
         base; /* [shots] receives the losses of the linearizations that were read, with the weights of the pass */
 } db_intensity_pass;
 
-/* Work on shots (db_shot_work), with the pass as user. Renders a shot and fits its own quantities, with the
- * weights of its record; makes its linearization, and a record at the same point. */
-db_status db_intensity_shot_evaluate(db_shots *all, db_context *context, size_t shot, void *user,
-                                     double *sum);
+/* Work on open shots, with the pass as user. Renders a shot and fits its own quantities, with the weights of its
+ * record; makes its linearization, and a record at the same point. */
+db_status db_intensity_shot_evaluate(void *user, db_context *context, size_t shot,
+                                     db_open_shot *open, double *sum);
 
-/* Makes the record from the linearization: after a step, with weights by the boxes' intensities at the new point. */
+/* At the minimum: stores the errors of the shot's own quantities, from its record. Compares the light of its boxes with
+ * the model's, of the pass' intensities: in its summary, with sums of these; or, for a series, as
+ * db_series_note_light. */
+enum { DB_LIGHT_SPOTS, DB_LIGHT_ALIKE, DB_LIGHT_SUMS };
+db_status db_intensity_shot_conclude(void *user, db_context *context, size_t shot,
+                                     db_open_shot *open, double *sum);
+
+/* Work on a shot (db_shot_work). Makes the record from the linearization: after a step, with weights by the boxes' intensities at the new point. */
 db_status db_intensity_shot_reweight(db_shots *all, db_context *context, size_t shot, void *user,
                                      double *sum);
-
-/* Compares the light of the shot's boxes with the model's, of the pass' intensities: in its summary, with sums of
- * these; or, for a series, as db_series_note_light. */
-enum { DB_LIGHT_SPOTS, DB_LIGHT_ALIKE, DB_LIGHT_SUMS };
-db_status db_intensity_shot_light(db_shots *all, db_context *context, size_t shot, void *user,
-                                  double *sum);
-
-/* Stores the errors of the shot's own quantities, from its record. */
-db_status db_intensity_shot_errors(db_shots *all, db_context *context, size_t shot, void *user,
-                                   double *sum);
 
 /* Reads a record into memory of db_intensity_shot_size bytes. */
 size_t db_intensity_shot_size(const db_shots *all, const db_schur_order *order, size_t shot);

@@ -132,7 +132,8 @@ static db_status fit_errors(db_intensity_search *w) {
 static db_status run_pass(db_intensity_search *w, const char *what) {
     db_shots *const all = w->all;
     w->course.passes++;
-    DB_TRY(db_workers_each(all, what, w->pass.stage, db_intensity_shot_evaluate, &w->pass));
+    DB_TRY(db_open_shots_sum(all, what, w->pass.stage, &w->pass.order, db_intensity_shot_evaluate,
+                             &w->pass, 0, NULL));
     DB_TRY(db_records_collect(all));
     db_shots_report_excluded(all);
     DB_TRY(db_shots_check_count(all));
@@ -341,42 +342,42 @@ static db_status end_normalized(db_intensity_search *w) {
     return DB_OK;
 }
 
-/* Light of all shots beside that of the models, at the minimum. Frames of a series show parts of reflections. */
-static db_status compare_light(db_intensity_search *w, db_fit_shots_result *result) {
-    db_shots *const all = w->all;
-    const int stage = w->pass.stage;
-    double sum[DB_LIGHT_SUMS];
-    set_point(w, w->trial, w->best);
-    if (!db_series_shares(all)) {
-        DB_TRY(db_workers_sum(all, "light", stage, db_intensity_shot_light, &w->pass, DB_LIGHT_SUMS,
-                              sum));
-        result->light_spots = (size_t)sum[DB_LIGHT_SPOTS];
-        db_light_judge(result->light_spots, (size_t)sum[DB_LIGHT_ALIKE], &result->light_part,
-                       &result->intensities_usable);
-        return DB_OK;
-    }
-    const db_joint_links links = db_joint_links_make(all, stage);
-    db_status status = db_sweeps_find(all);
-    if (status == DB_OK) status = db_series_begin_light(all, &links, stage);
-    if (status == DB_OK)
-        status = db_workers_each(all, "light", stage, db_intensity_shot_light, &w->pass);
-    if (status == DB_OK) status = db_series_gather_light(all);
-    if (status == DB_OK) status = db_series_compare_light(all, result);
-    db_series_end(all);
-    return status;
+/* Numbers the parts of reflections, of which frames of a series show the light. */
+static db_status begin_light(db_shots *all, const db_joint_links *links, int stage) {
+    if (!db_series_shares(all)) return DB_OK;
+    DB_TRY(db_sweeps_find(all));
+    return db_series_begin_light(all, links, stage);
 }
 
-/* Errors at the minimum, and each shot's measurements there. */
-static db_status conclude_passes(db_intensity_search *w, db_fit_shots_result *result) {
+/* Errors and light at the minimum, and each shot's measurements there. */
+static db_status pass_minimum(db_intensity_search *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
     const db_intensity_minimum at = minimum_of(w);
-    for (size_t g = 0; g < shared_of(w); g++)
-        all->common.at_bound[w->pass.order.index[g]] = w->at_bound[g];
-    DB_TRY(db_workers_each(all, "errors", w->pass.stage, db_intensity_shot_errors, &w->pass));
+    double light[DB_LIGHT_SUMS];
+    set_point(w, w->trial, w->best);
+    DB_TRY(db_open_shots_sum(all, "errors", w->pass.stage, &w->pass.order,
+                             db_intensity_shot_conclude, &w->pass, DB_LIGHT_SUMS, light));
+    if (all->series) {
+        DB_TRY(db_series_compare_light(all, result));
+    } else {
+        result->light_spots = (size_t)light[DB_LIGHT_SPOTS];
+        db_light_judge(result->light_spots, (size_t)light[DB_LIGHT_ALIKE], &result->light_part,
+                       &result->intensities_usable);
+    }
     DB_TRY(db_intensity_conclude(&at, &w->result->merged, &result->estimates));
     DB_TRY(db_intensity_observe(&w->records, w->best, &w->result->observations));
-    DB_TRY(compare_light(w, result));
     return end_normalized(w);
+}
+
+static db_status conclude_passes(db_intensity_search *w, db_fit_shots_result *result) {
+    db_shots *const all = w->all;
+    const db_joint_links links = db_joint_links_make(all, w->pass.stage);
+    for (size_t g = 0; g < shared_of(w); g++)
+        all->common.at_bound[w->pass.order.index[g]] = w->at_bound[g];
+    db_status status = begin_light(all, &links, w->pass.stage);
+    if (status == DB_OK) status = pass_minimum(w, result);
+    db_series_end(all);
+    return status;
 }
 
 static db_status conclude_stage(db_intensity_search *w, db_fit_shots_result *result) {

@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "base/md5.h"
+#include "fit/shots/store.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -84,14 +85,10 @@ db_status db_block_is_damaged(db_context *context, const char *path) {
 db_status db_block_load(db_context *context, const char *path, long long at, size_t size,
                         char **bytes) {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
-    size_t done = 0;
     *bytes = malloc(size + 1);
-    for (ssize_t some = 1; file >= 0 && *bytes && done < size && some > 0; done += (size_t)some) {
-        some = pread(file, *bytes + done, size - done, at + (long long)done);
-        if (some < 0) some = 0;
-    }
+    const int done = file >= 0 && *bytes && db_transfer_bytes(file, *bytes, size, at, 0);
     if (file >= 0) close(file);
-    if (*bytes && done == size) return DB_OK;
+    if (done) return DB_OK;
     return *bytes ? db_fail(context, DB_ERROR_FILE, "%s: is no longer as it was when the run began",
                             path)
                   : db_fail_memory(context, path);

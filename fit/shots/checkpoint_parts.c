@@ -30,23 +30,13 @@ void db_parts_close(db_checkpoint *c) {
 }
 
 /* Appends bytes to this process' part, all or none. */
-static db_status append(const db_shots *all, db_context *context, const char *bytes, size_t size) {
+static db_status append(const db_shots *all, db_context *context, char *bytes, size_t size) {
     db_checkpoint *const c = all->checkpoint;
-    long long at = c->end;
-    int error = 0;
-    for (size_t done = 0; done < size && !error;) {
-        const ssize_t some = pwrite(c->file, bytes + done, size - done, at);
-        if (some < 0 && errno != EINTR) error = errno;
-        if (some == 0) error = ENOSPC;
-        if (some > 0) {
-            done += (size_t)some;
-            at += some;
-        }
-    }
-    if (!error) {
-        c->end = at;
+    if (db_transfer_bytes(c->file, bytes, size, c->end, 1)) {
+        c->end += (long long)size;
         return DB_OK;
     }
+    int error = errno;
     char path[DB_PART_PATH_SIZE];
     path_of(&c->set[c->sets - 1], all->team.rank, path);
     if (ftruncate(c->file, c->end) != 0) error = errno;

@@ -77,12 +77,6 @@ static void predict_local(const joint *j, size_t shot, double *local) {
         local[i] = state->best.local[i] + step[order->shared + i];
 }
 
-/* Adds to the number of evaluations of shots' pixels. */
-static void count_evaluations(db_shots *all, int evaluations) {
-#pragma omp atomic update
-    all->evaluations += (size_t)evaluations;
-}
-
 /* The search of each shot for given shared values. The rest of its gradient is eliminated with its local
  * quantities, so that only the last stage, whose values are the result, has to reach the minimum. Joint
  * intensities have stages of their own, which find shared quantities, too: before them one evaluation is
@@ -135,30 +129,14 @@ static db_status fit_shot(joint *j, db_context *context, size_t shot, db_open_sh
         memcpy(trial->local, all->state[shot].best.local, order->local * sizeof(double));
         status = db_open_shot_fit(open, order, &own, open->linked, trial->local);
     }
-    if (status == DB_OK) status = reduce_shot(j, context, shot, open, sum);
-    count_evaluations(all, open->evaluations);
-    db_open_shot_destroy(open);
-    return status;
+    return status == DB_OK ? reduce_shot(j, context, shot, open, sum) : status;
 }
 
-static db_status open_and_fit(joint *j, db_context *context, size_t shot, double *sum,
-                              int *opened) {
-    db_open_shot *const open = malloc(sizeof *open); /* large: stacks are small */
-    *opened = 0;
-    if (!open) return db_fail_memory(context, "a shot");
-    db_status status = db_open_shot_create(j->all, context, shot, j->stage, &j->links.order, open);
-    *opened = status == DB_OK;
-    if (*opened) status = fit_shot(j, context, shot, open, sum);
-    free(open);
-    return status;
-}
-
-static db_status evaluate_shot(db_shots *all, db_context *context, size_t shot, void *user,
+static db_status evaluate_shot(void *user, db_context *context, size_t shot, db_open_shot *open,
                                double *sum) {
     joint *const j = user;
-    int opened;
-    db_status status = open_and_fit(j, context, shot, sum, &opened);
-    if (!opened) return status;
+    db_shots *const all = j->all;
+    db_status status = fit_shot(j, context, shot, open, sum);
     if (status == DB_ERROR_INPUT && j->search.started) { /* the step is the cause: it is rejected */
         sum[0] = INFINITY;
         status = DB_OK;
@@ -174,8 +152,8 @@ static db_status sum_shots(joint *j, int *lost) {
     db_shots *const all = j->all;
     const double *const counts = j->sums + j->schur_size;
     if (all->series) DB_TRY(db_series_approach(all, j->at));
-    DB_TRY(db_workers_sum(all, "evaluation", j->stage, evaluate_shot, j, j->schur_size + COUNTS,
-                          j->sums));
+    DB_TRY(db_open_shots_sum(all, "evaluation", j->stage, &j->links.order, evaluate_shot, j,
+                             j->schur_size + COUNTS, j->sums));
     all->used = (size_t)counts[USED];
     all->degrees = counts[DEGREES];
     *lost = counts[LOST] > 0;
@@ -345,12 +323,10 @@ static db_status search_unknowns(joint *j, db_stage_result *end) {
 }
 
 /* Adds a shot's sums for the choice of priors; a shot that cannot be evaluated is left out. */
-static db_status weigh_shot(db_shots *all, db_context *context, size_t shot, void *user,
+static db_status weigh_shot(void *user, db_context *context, size_t shot, db_open_shot *open,
                             double *sum) {
-    int opened;
-    (void)all;
-    const db_status status = open_and_fit(user, context, shot, sum, &opened);
-    return opened && status == DB_ERROR_INPUT ? DB_OK : status;
+    const db_status status = fit_shot(user, context, shot, open, sum);
+    return status == DB_ERROR_INPUT ? DB_OK : status;
 }
 
 /* Chooses the strengths of priors of curves that are open, by a pass over the shots as the previous stage has left
@@ -370,7 +346,8 @@ static db_status choose_priors(joint *j) {
         for (size_t i = 0; i < n; i++) value[i] = all->common.value[index[i]];
         j->at = j->value = value;
         j->search.stage = &all->settings.stages[j->stage];
-        status = db_workers_sum(all, "evidence", j->stage, weigh_shot, j, j->schur_size, sums);
+        status = db_open_shots_sum(all, "evidence", j->stage, &j->links.order, weigh_shot, j,
+                                   j->schur_size, sums);
         if (status == DB_OK)
             status = db_workers_common_status(all, db_curves_choose(all, index, n, value, sums));
         j->value = NULL;

@@ -42,14 +42,12 @@ static db_status measure_start(const db_shots *all, db_context *context, size_t 
     const db_status status = db_objective_evaluate(&before, NULL, DB_OBJECTIVE_LOSS);
     if (status == DB_OK) db_shot_measure(&before, &open->pixels, 0, &all->summary[shot]);
     db_objective_destroy(&before);
-    if (status != DB_ERROR_INPUT) return status;
-    db_shot_start_is_impossible(&all->summary[shot]);
-    return DB_OK;
+    return status == DB_ERROR_INPUT ? DB_OK : status; /* an impossible start has no statistics */
 }
 
 static void store_local(const conclusion *c, size_t shot, const db_covariance *estimate) {
     const db_shot_summary *const summary = &c->all->summary[shot];
-    const double misfit = sqrt(fmax(1, summary->chi2[1] / summary->degrees));
+    const double misfit = sqrt(fmax(1, summary->fit[1].chi2 / summary->degrees));
     for (size_t i = 0; i < estimate->count; i++)
         db_shots_values(c->all, shot).error[c->order.index[c->order.shared + i]] =
             fmax(estimate->error[i] * misfit, estimate->robust[i]);
@@ -145,34 +143,25 @@ static db_status conclude_errors(const conclusion *c, db_context *context, size_
 }
 
 static void count_shot(const db_shot_summary *summary, double counts[COUNTS]) {
-    counts[BLOCKS] += (double)summary->shoeboxes;
-    counts[CHI2] += summary->chi2[1];
+    counts[BLOCKS] += (double)summary->fit[1].shoeboxes;
+    counts[CHI2] += summary->fit[1].chi2;
     counts[DEGREES] += summary->degrees;
 }
 
-static db_status conclude_shot(db_shots *all, db_context *context, size_t shot, void *user,
+static db_status conclude_shot(void *user, db_context *context, size_t shot, db_open_shot *open,
                                double *sum) {
     conclusion *const c = user;
-    const int stage = c->at->stage;
-    db_fit_stage search = all->settings.stages[stage];
+    db_shots *const all = c->all;
+    db_fit_stage search = all->settings.stages[c->at->stage];
     if (c->at->stays) search.max_evaluations = 1;
-    db_open_shot *const open = malloc(sizeof *open); /* large: stacks are small */
-    if (!open) return db_fail_memory(context, "a shot");
-    db_status status = db_open_shot_create(all, context, shot, stage, &c->order, open);
-    if (status == DB_OK) {
-        if (all->series) db_series_give(all, shot, 0, &open->objective);
-        db_joint_links_values(c->links, shot, c->at->at, open->linked);
-        status =
-            db_open_shot_fit(open, &c->order, &search, open->linked, all->state[shot].best.local);
-        if (status == DB_OK)
-            db_shot_measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
-        if (status == DB_OK) status = measure_start(all, context, shot, open);
-        if (status == DB_OK) status = conclude_errors(c, context, shot, open, sum);
-        if (status == DB_OK) count_shot(&all->summary[shot], sum + SUMS * c->sums_size);
-        db_open_shot_destroy(open);
-    }
-    free(open);
-    return status;
+    if (all->series) db_series_give(all, shot, 0, &open->objective);
+    db_joint_links_values(c->links, shot, c->at->at, open->linked);
+    DB_TRY(db_open_shot_fit(open, &c->order, &search, open->linked, all->state[shot].best.local));
+    db_shot_measure(&open->objective, &open->pixels, 1, &all->summary[shot]);
+    DB_TRY(measure_start(all, context, shot, open));
+    DB_TRY(conclude_errors(c, context, shot, open, sum));
+    count_shot(&all->summary[shot], sum + SUMS * c->sums_size);
+    return DB_OK;
 }
 
 /* Covariance of a shot's linked quantities, [order.shared][order.shared], from the covariance of the unknowns. */
@@ -313,8 +302,8 @@ static db_status sum_up(conclusion *c) {
     db_shots *const all = c->all;
     double *const pulls[2] = { c->sums + c->sums_size, c->sums + 2 * c->sums_size };
     if (all->series) DB_TRY(db_series_solve(all, c->at->at));
-    DB_TRY(db_workers_sum(all, "errors", c->at->stage, conclude_shot, c,
-                          SUMS * c->sums_size + COUNTS, c->sums));
+    DB_TRY(db_open_shots_sum(all, "errors", c->at->stage, &c->order, conclude_shot, c,
+                             SUMS * c->sums_size + COUNTS, c->sums));
     return all->series ? db_series_sum(all, c->sums, pulls) : DB_OK;
 }
 

@@ -14,6 +14,18 @@ void db_strong_place_add(db_strong_place *to, double counts, double variance, do
     to->square += variance * x * x;
 }
 
+double db_box_shape(const db_objective *objective, size_t b) {
+    const db_block block = db_objective_block(objective, b);
+    const db_region *const r = &block.region;
+    double sum = 0;
+    for (int s = 0; s < r->slow_count; s++)
+        for (int f = 0; f < r->fast_count; f++) {
+            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+            if (block.weight[i] > 0) sum += (double)block.shape[i];
+        }
+    return sum;
+}
+
 db_part_light db_part_light_of(const db_objective *objective, const db_stored *pixels, size_t b) {
     const db_block block = db_objective_block(objective, b);
     const db_region *const r = &block.region;

@@ -32,6 +32,9 @@ typedef struct db_part_light {
     uint32_t panel, pixels, strong;
 } db_part_light;
 
+/* Light of a box in pixels in use, for an intensity of 1. */
+double db_box_shape(const db_objective *objective, size_t b);
+
 /* Of an evaluated objective. */
 db_part_light db_part_light_of(const db_objective *objective, const db_stored *pixels, size_t b);
 

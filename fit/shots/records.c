@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT_ONCE = 256 }; /* records of a message */
+enum { AT_ONCE = 256 }; /* shots of a message */
 
 void db_record_move(db_shots *all, size_t shot, db_pieces *p) {
     const db_shot_values v = db_shots_values(all, shot);
@@ -35,68 +35,6 @@ void db_shown_move(db_shown *shown, db_pieces *p) {
     db_pieces_move(p, shown->hkl, shown->count * sizeof *shown->hkl);
 }
 
-static size_t record_size(const db_shots *all) {
-    return sizeof(size_t) + sizeof *all->summary +
-           all->parameters * ((all->image ? 4 : 3) * sizeof(double) + sizeof(int));
-}
-
-/* Packs the next shots of this process, from `from` on; returns their number. */
-static size_t pack(db_shots *all, size_t *from, db_pieces message) {
-    size_t count = 0;
-    for (; *from < all->count && count < AT_ONCE; ++*from) {
-        if (!db_shots_own(all, *from)) continue;
-        db_pieces_move(&message, from, sizeof *from);
-        db_record_move(all, *from, &message);
-        count++;
-    }
-    return count;
-}
-
-static void unpack(db_shots *all, size_t count, db_pieces message) {
-    message.reads = 1;
-    for (size_t k = 0; k < count; k++) {
-        size_t shot = 0;
-        db_pieces_move(&message, &shot, sizeof shot);
-        db_record_move(all, shot, &message);
-    }
-}
-
-/* Sends messages: a count, then this number of records; the last count is 0. */
-static db_status send_all(db_shots *all, db_pieces message) {
-    const size_t size = record_size(all);
-    for (size_t from = 0;;) {
-        const size_t count = pack(all, &from, message);
-        DB_TRY(db_team_send(&all->team, all->context, 0, &count, sizeof count));
-        if (count == 0) return DB_OK;
-        DB_TRY(db_team_send(&all->team, all->context, 0, message.bytes, count * size));
-    }
-}
-
-static db_status receive_all(db_shots *all, int rank, db_pieces message) {
-    const size_t size = record_size(all);
-    for (;;) {
-        size_t count;
-        DB_TRY(db_team_receive(&all->team, all->context, rank, &count, sizeof count));
-        if (count == 0) return DB_OK;
-        DB_TRY(db_team_receive(&all->team, all->context, rank, message.bytes, count * size));
-        unpack(all, count, message);
-    }
-}
-
-static db_status collect_records(db_shots *all) {
-    db_pieces message = { .room = AT_ONCE * record_size(all) };
-    message.bytes = malloc(message.room);
-    db_status status =
-        message.bytes ? DB_OK : db_fail_memory(all->context, "the records of the shots");
-    status = db_team_common_status(&all->team, all->context, status);
-    if (!message.bytes) return status;
-    if (status == DB_OK && all->team.rank > 0) status = send_all(all, message);
-    for (int r = 1; r < all->team.size && all->team.rank == 0 && status == DB_OK; r++)
-        status = receive_all(all, r, message);
-    free(message.bytes);
-    return status;
-}
-
 db_status db_records_count(db_shots *all) {
     struct {
         size_t used;
@@ -113,11 +51,6 @@ db_status db_records_count(db_shots *all) {
     return DB_OK;
 }
 
-db_status db_records_collect(db_shots *all) {
-    if (all->team.size > 1) DB_TRY(collect_records(all));
-    return db_records_count(all);
-}
-
 /* The next shots of a process, from `from` on, at most as many as a message holds; returns their number. */
 static size_t next_shots(const db_shots *all, int owner, size_t *from, size_t shot[AT_ONCE]) {
     size_t count = 0;
@@ -126,28 +59,38 @@ static size_t next_shots(const db_shots *all, int owner, size_t *from, size_t sh
     return count;
 }
 
+/* What is passed of each shot: an item of a list, or its record. */
+typedef struct passed_items {
+    char *list; /* [shots]; NULL: records */
+    size_t size;
+} passed_items;
+
+static void move_item(db_shots *all, size_t shot, const passed_items *of, db_pieces *p) {
+    if (of->list)
+        db_pieces_move(p, of->list + shot * of->size, of->size);
+    else
+        db_record_move(all, shot, p);
+}
+
 /* Passes items of one process' shots to or from another process. All know the owners of shots, so no numbers are
  * sent. */
-static db_status pass_items(db_shots *all, int other, int owner, int sends, char *items,
-                            size_t size, char *message) {
+static db_status pass_items(db_shots *all, int other, int owner, int sends, const passed_items *of,
+                            char *message) {
     size_t shot[AT_ONCE], from = 0;
     for (size_t count; (count = next_shots(all, owner, &from, shot)) > 0;) {
-        for (size_t k = 0; k < count && sends; k++)
-            memcpy(message + k * size, items + shot[k] * size, size);
-        DB_TRY(sends ? db_team_send(&all->team, all->context, other, message, count * size)
-                     : db_team_receive(&all->team, all->context, other, message, count * size));
-        for (size_t k = 0; k < count && !sends; k++)
-            memcpy(items + shot[k] * size, message + k * size, size);
+        db_pieces p = { .bytes = message, .room = count * of->size, .reads = !sends };
+        if (!sends) DB_TRY(db_team_receive(&all->team, all->context, other, message, p.room));
+        for (size_t k = 0; k < count; k++) move_item(all, shot[k], of, &p);
+        if (sends) DB_TRY(db_team_send(&all->team, all->context, other, message, p.room));
     }
     return DB_OK;
 }
 
 static db_status make_items(db_shots *all, const size_t *bytes, void **item, int everywhere) {
     for (size_t s = 0; s < all->count; s++) {
-        if (db_shots_own(all, s) || !bytes[s] || (!everywhere && all->team.rank > 0)) continue;
-        void *const room = realloc(item[s], bytes[s]);
-        if (!room) return db_fail_memory(all->context, "what is said of the shots");
-        item[s] = room;
+        if (item[s] || !bytes[s] || (!everywhere && all->team.rank > 0)) continue;
+        item[s] = malloc(bytes[s]);
+        if (!item[s]) return db_fail_memory(all->context, "what is said of the shots");
     }
     return DB_OK;
 }
@@ -172,17 +115,17 @@ db_status db_records_gather(db_shots *all, size_t *bytes, void **item, int every
 }
 
 /* Passes items between rank 0 and the others; to_first: to rank 0. */
-static db_status pass_all(db_shots *all, int to_first, void *items, size_t size) {
+static db_status pass_all(db_shots *all, int to_first, void *list, size_t size) {
     const int rank = all->team.rank;
+    const passed_items of = { list, size };
     if (all->team.size == 1) return DB_OK;
     char *const message = malloc(AT_ONCE * size);
     db_status status = message ? DB_OK : db_fail_memory(all->context, "what is said of the shots");
     status = db_team_common_status(&all->team, all->context, status);
     if (!message) return status;
-    if (status == DB_OK && rank > 0)
-        status = pass_items(all, 0, rank, to_first, items, size, message);
+    if (status == DB_OK && rank > 0) status = pass_items(all, 0, rank, to_first, &of, message);
     for (int r = 1; r < all->team.size && rank == 0 && status == DB_OK; r++)
-        status = pass_items(all, r, r, !to_first, items, size, message);
+        status = pass_items(all, r, r, !to_first, &of, message);
     free(message);
     return status;
 }
@@ -193,4 +136,12 @@ db_status db_records_hear(db_shots *all, void *items, size_t size) {
 
 db_status db_records_tell(db_shots *all, void *items, size_t size) {
     return pass_all(all, 0, items, size);
+}
+
+db_status db_records_collect(db_shots *all) {
+    const size_t numbers = all->image ? 4 : 3; /* of each parameter */
+    DB_TRY(pass_all(all, 1, NULL,
+                    sizeof *all->summary +
+                        all->parameters * (numbers * sizeof(double) + sizeof(int))));
+    return db_records_count(all);
 }

@@ -18,7 +18,7 @@ db_status db_records_hear(db_shots *all, void *items, size_t size);
 db_status db_records_tell(db_shots *all, void *items, size_t size);
 
 /* Passes items of different sizes, [count], of which each process has those of its shots: rank 0 (everywhere: all
- * processes) gets the others' items, to be freed, and all get the sizes. */
+ * processes) gets the others' items, to be freed, and all get the sizes. Items that are not NULL have room already. */
 db_status db_records_gather(db_shots *all, size_t *bytes, void **item, int everywhere);
 
 /* Counts shots in use and degrees of freedom again, in rank 0. */

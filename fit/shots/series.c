@@ -109,27 +109,23 @@ static db_status make_values(db_shots *all) {
 /* Numbers the reflections of the frames in use. refuse: function that fails if there are too few; NULL: no such test. */
 static db_status begin_series(db_shots *all, const db_joint_links *links, int stage,
                               db_status (*refuse)(db_shots *all)) {
-    db_shown *const boxes = calloc(all->count + 1, sizeof *boxes);
+    db_shown *boxes = NULL;
     all->series = calloc(1, sizeof *all->series);
-    db_status status = boxes && all->series ? DB_OK : db_fail_memory(all->context, "a series");
+    db_status status = all->series ? DB_OK : db_fail_memory(all->context, "a series");
     if (status == DB_OK) {
         all->series->links = links;
         all->series->stage = stage;
         status = allocate_series(all);
     }
-    for (size_t k = 0; k < all->count && status == DB_OK && boxes; k++)
-        if (db_shots_own(all, k) && all->summary[k].used) boxes[k] = all->state[k].boxes;
     status = db_workers_common_status(all, status);
     if (status == DB_OK && refuse) status = refuse(all);
-    if (status == DB_OK) status = db_shown_gather(all, boxes);
-    if (status == DB_OK && boxes) {
+    if (status == DB_OK) status = db_shown_lend(all, 1, &boxes);
+    if (status == DB_OK) {
         status = number_boxes(all, boxes);
         if (status == DB_OK) status = make_values(all);
         status = db_workers_common_status(all, status);
     }
-    for (size_t k = 0; k < all->count && boxes; k++)
-        if (!db_shots_own(all, k)) free(boxes[k].hkl);
-    free(boxes);
+    db_shown_return(all, boxes);
     return status;
 }
 
@@ -204,6 +200,7 @@ void db_series_give(const db_shots *all, size_t shot, int at_start, db_objective
 
 /* A pass that finds intensities. */
 typedef struct search {
+    const db_shots *all;
     const double *unknown; /* values of the unknowns; NULL: the start */
     int first; /* 1: from intensities of 0 to the least chi2 with weights from the data */
     int known; /* 1: backgrounds of boxes are nearly known */
@@ -280,22 +277,20 @@ static db_status look_at_start(const db_shots *all, db_context *context, size_t 
     return status;
 }
 
-static db_status look(db_shots *all, db_context *context, size_t shot, void *user, double *sum) {
+static db_status look(void *user, db_context *context, size_t shot, db_open_shot *open,
+                      double *sum) {
     const search *const how = user;
-    const db_series *const s = all->series;
+    const db_series *const s = how->all->series;
     const db_schur_order *const order = &s->links->order;
-    db_open_shot open;
     db_status status;
-    DB_TRY(db_open_shot_create(all, context, shot, s->stage, order, &open));
     if (how->unknown) {
-        db_joint_links_values(s->links, shot, how->unknown, open.linked);
+        db_joint_links_values(s->links, shot, how->unknown, open->linked);
         for (size_t l = 0; l < order->shared; l++)
-            open.value[order->variable[l]] = open.linked[l] + open.shift[l];
-        status = add_slopes(all, shot, how, open.value, &open.objective, sum);
+            open->value[order->variable[l]] = open->linked[l] + open->shift[l];
+        status = add_slopes(how->all, shot, how, open->value, &open->objective, sum);
     } else {
-        status = look_at_start(all, context, shot, how, &open, sum);
+        status = look_at_start(how->all, context, shot, how, open, sum);
     }
-    db_open_shot_destroy(&open);
     return status == DB_ERROR_INPUT ? DB_OK
                                     : status; /* the next evaluation fails, too, and tells */
 }
@@ -313,8 +308,9 @@ static db_status take_steps(db_shots *all, const double *unknown, int known, int
     double longest = INFINITY;
     if (!known) memset(value, 0, s->count * sizeof *value);
     for (int k = 0; k < steps && longest > enough && status == DB_OK && total; k++) {
-        search how = { unknown, k == 0 && !known, k > 0 || known };
-        status = db_workers_sum(all, "intensities", s->stage, look, &how, 2 * s->count, total);
+        search how = { all, unknown, k == 0 && !known, k > 0 || known };
+        status = db_open_shots_sum(all, "intensities", s->stage, &s->links->order, look, &how,
+                                   2 * s->count, total);
         longest = 0;
         for (size_t r = 0; r < s->count && status == DB_OK; r++) {
             const double curvature = total[s->count + r], before = value[r];

@@ -47,11 +47,8 @@ size_t db_series_reflections(const db_shots *all);
 db_status db_series_note_light(const db_shots *all, db_context *context, size_t shot,
                                const db_open_shot *open);
 
-/* Brings the light of all frames to rank 0. All processes call it. */
-db_status db_series_gather_light(db_shots *all);
-
-/* Compares the light of the frames with the models': db_shot_summary.light, and may the intensities be used? All processes call it,
- * after the light was gathered. */
+/* Brings the light of all frames to rank 0 and compares it with the models': db_shot_summary.light, and may the intensities be
+ * used? All processes call it. */
 db_status db_series_compare_light(db_shots *all, db_fit_shots_result *result);
 
 /* What part of its light the model explains; NAN: it has none, or is not known. */

@@ -81,10 +81,6 @@ static void compare_frames(const db_series *s, db_frame_light *frame) {
         if (is_there(s, r)) add_reflection(s, r, frame);
 }
 
-db_status db_series_gather_light(db_shots *all) {
-    return db_records_gather(all, all->series->light_bytes, all->series->light, 0);
-}
-
 /* Judges the intensities of all frames. */
 static void judge_intensities(size_t frames, const db_frame_light *frame,
                               db_fit_shots_result *result) {
@@ -101,7 +97,9 @@ db_status db_series_compare_light(db_shots *all, db_fit_shots_result *result) {
     db_frame_light *const frame = calloc(all->count + 1, sizeof *frame);
     db_status status = frame ? DB_OK : db_fail_memory(all->context, "the light of a series");
     status = db_team_common_status(&all->team, all->context, status);
-    if (frame && all->team.rank == 0) compare_frames(all->series, frame);
+    if (status == DB_OK)
+        status = db_records_gather(all, all->series->light_bytes, all->series->light, 0);
+    if (status == DB_OK && frame && all->team.rank == 0) compare_frames(all->series, frame);
     if (status == DB_OK) status = db_team_broadcast(&all->team, all->context, frame, bytes);
     if (status == DB_OK && frame) judge_intensities(all->count, frame, result);
     for (size_t k = 0; k < all->count && frame && status == DB_OK; k++)

@@ -39,7 +39,8 @@ db_status db_shown_note(db_context *context, const db_shoeboxes *boxes, db_shot_
     return DB_OK;
 }
 
-db_status db_shown_gather(db_shots *all, db_shown *shown) {
+/* Completes lists [count] of this process' shots by the lists of other processes. */
+static db_status gather_shown(db_shots *all, db_shown *shown) {
     size_t *const bytes = calloc(all->count + 1, sizeof *bytes);
     void **const list = calloc(all->count + 1, sizeof *list);
     db_status status = db_workers_common_status(
@@ -59,6 +60,22 @@ db_status db_shown_gather(db_shots *all, db_shown *shown) {
     return status;
 }
 
+db_status db_shown_lend(db_shots *all, int boxes, db_shown **list) {
+    db_shown *const shown = *list = calloc(all->count + 1, sizeof *shown);
+    db_status status = db_workers_common_status(
+        all, shown ? DB_OK : db_fail_memory(all->context, "the reflections of a series"));
+    for (size_t i = 0; i < all->count && shown; i++)
+        if (db_shots_own(all, i) && all->summary[i].used)
+            shown[i] = boxes ? all->state[i].boxes : all->state[i].shown;
+    return status == DB_OK ? gather_shown(all, shown) : status;
+}
+
+void db_shown_return(const db_shots *all, db_shown *list) {
+    for (size_t i = 0; i < all->count && list; i++)
+        if (!db_shots_own(all, i)) free(list[i].hkl);
+    free(list);
+}
+
 db_status db_shown_pass_on(db_shots *all) {
     if (!db_series_shares(all)) return DB_OK;
     db_shown *const shown = calloc(all->count + 1, sizeof *shown);
@@ -71,7 +88,7 @@ db_status db_shown_pass_on(db_shots *all) {
         shown[i] = state->shown;
         state->shown = (db_shown){ .count = 0 };
     }
-    if (status == DB_OK && shown) status = db_shown_gather(all, shown);
+    if (status == DB_OK && shown) status = gather_shown(all, shown);
     for (size_t i = 0; i < all->count && shown; i++) all->state[i].shown_before = shown[i];
     free(shown);
     return status;
@@ -110,16 +127,10 @@ static db_status refuse_few(const db_shots *all, const db_shown *shown) {
 }
 
 db_status db_shown_refuse_blank(db_shots *all) {
-    db_shown *const shown = calloc(all->count + 1, sizeof *shown);
-    db_status status = db_workers_common_status(
-        all, shown ? DB_OK : db_fail_memory(all->context, "the reflections of a series"));
-    for (size_t i = 0; i < all->count && shown; i++)
-        if (db_shots_own(all, i) && all->summary[i].used) shown[i] = all->state[i].shown;
-    if (status == DB_OK && shown) status = db_shown_gather(all, shown);
-    if (status == DB_OK && shown) status = db_workers_common_status(all, refuse_few(all, shown));
-    for (size_t i = 0; i < all->count && shown; i++)
-        if (!db_shots_own(all, i)) free(shown[i].hkl);
-    free(shown);
+    db_shown *shown;
+    db_status status = db_shown_lend(all, 0, &shown);
+    if (status == DB_OK) status = db_workers_common_status(all, refuse_few(all, shown));
+    db_shown_return(all, shown);
     return status;
 }
 

@@ -14,8 +14,10 @@ db_status db_shown_pass_on(db_shots *all);
 /* DB_ERROR_INPUT if all frames together show fewer different reflections than an image needs. */
 db_status db_shown_refuse_blank(db_shots *all);
 
-/* Completes lists [count] of this process' shots by the lists of other processes. */
-db_status db_shown_gather(db_shots *all, db_shown *shown);
+/* Lists [count] of the shots in use in all processes: the reflections of their boxes, or those that they show; to be
+ * returned, also after a failure. All processes call it. */
+db_status db_shown_lend(db_shots *all, int boxes, db_shown **list);
+void db_shown_return(const db_shots *all, db_shown *list);
 
 /* Reflections that a frame or one of its neighbours showed in the stage before; empty: there was none. */
 db_status db_series_parts_of(const db_shots *all, db_context *context, size_t shot,

@@ -33,18 +33,6 @@ static int widen_spread(double factor, db_spread *spread) {
     return any;
 }
 
-static double shape_of(const db_objective *objective, size_t b) {
-    const db_block block = db_objective_block(objective, b);
-    const db_region *const r = &block.region;
-    double sum = 0;
-    for (int s = 0; s < r->slow_count; s++)
-        for (int f = 0; f < r->fast_count; f++) {
-            const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
-            if (block.weight[i] > 0) sum += (double)block.shape[i];
-        }
-    return sum;
-}
-
 static db_status note_spread(db_context *context, const db_open_shot *open,
                              const db_experiment *model, int rival, db_part_light *part) {
     const db_objective_options options = { .blur = 1,
@@ -56,7 +44,7 @@ static db_status note_spread(db_context *context, const db_open_shot *open,
     if (status == DB_OK) {
         status = db_objective_render(&other, NULL, DB_OBJECTIVE_LOSS);
         for (size_t b = 0; b < open->pixels.blocks.count && status == DB_OK; b++)
-            part[b].of_spread[rival] = shape_of(&other, b);
+            part[b].of_spread[rival] = db_box_shape(&other, b);
         db_objective_destroy(&other);
     }
     return status == DB_ERROR_INPUT ? DB_OK : status; /* such a spread is impossible */

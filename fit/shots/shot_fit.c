@@ -5,6 +5,7 @@
 #include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
 #include "fit/search/driver.h"
+#include "fit/shots/workers.h"
 #include "fit/config/quantity.h"
 
 #include <math.h>
@@ -70,10 +71,26 @@ static db_status open_moments(db_shots *all, db_context *context, size_t shot, i
     return shot_moments_read(all, context, shot, &open->model.experiment, v, &open->moments);
 }
 
-db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, int stage,
-                              const db_schur_order *order, db_open_shot *open) {
+static void close_shot(db_open_shot *open) {
+    if (open->by_moments) {
+        db_moments_clear(&open->moments);
+        db_variables_clear(&open->objective.variables);
+        free(open->objective.gradient);
+        free(open->objective.normal);
+    } else if (open->objective.context) {
+        db_objective_destroy(&open->objective);
+    }
+    db_shot_model_clear(&open->model);
+    db_stored_clear(&open->pixels);
+    db_fit_settings_clear(&open->settings);
+    free(open->held);
+    free(open->work);
+    free(open->linked);
+}
+
+static db_status open_shot(db_shots *all, db_context *context, size_t shot, int stage,
+                           const db_schur_order *order, db_open_shot *open) {
     const size_t variables = order->shared + order->local;
-    memset(open, 0, sizeof *open);
     open->held = calloc(variables + 1, sizeof *open->held);
     open->work = malloc((db_schur_work_size(order) + 1) * sizeof *open->work);
     open->linked = calloc(3 * variables + 1, sizeof *open->linked);
@@ -93,26 +110,36 @@ db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, i
         open->objective.variables.sigma[order->variable[i]] = INFINITY;
         open->shift[i] = db_shots_shift(all, shot, order->index[i]);
     }
-    if (status != DB_OK) db_open_shot_destroy(open);
     return status;
 }
 
-void db_open_shot_destroy(db_open_shot *open) {
-    if (open->by_moments) {
-        db_moments_clear(&open->moments);
-        db_variables_clear(&open->objective.variables);
-        free(open->objective.gradient);
-        free(open->objective.normal);
-    } else if (open->objective.context) {
-        db_objective_destroy(&open->objective);
-    }
-    db_shot_model_clear(&open->model);
-    db_stored_clear(&open->pixels);
-    db_fit_settings_clear(&open->settings);
-    free(open->held);
-    free(open->work);
-    free(open->linked);
-    memset(open, 0, sizeof *open);
+/* Work on open shots. */
+typedef struct opening {
+    int stage;
+    const db_schur_order *order;
+    db_open_shot_work work;
+    void *user;
+} opening;
+
+static db_status work_open(db_shots *all, db_context *context, size_t shot, void *user,
+                           double *sum) {
+    const opening *const o = user;
+    db_open_shot *const open = calloc(1, sizeof *open); /* large: stacks are small */
+    if (!open) return db_fail_memory(context, "a shot");
+    db_status status = open_shot(all, context, shot, o->stage, o->order, open);
+    if (status == DB_OK) status = o->work(o->user, context, shot, open, sum);
+#pragma omp atomic update
+    all->evaluations += (size_t)open->evaluations;
+    close_shot(open);
+    free(open);
+    return status;
+}
+
+db_status db_open_shots_sum(db_shots *all, const char *what, int stage, const db_schur_order *order,
+                            db_open_shot_work work, void *user, size_t size, double *total) {
+    opening o = { stage, order, work, user };
+    return total ? db_workers_sum(all, what, stage, work_open, &o, size, total)
+                 : db_workers_each(all, what, stage, work_open, &o);
 }
 
 /* Evaluates at open->value: loss, gradient and normal matrix, without priors. */
@@ -213,12 +240,10 @@ db_status db_open_shot_fit(db_open_shot *open, const db_schur_order *order,
 
 void db_shot_measure(const db_objective *objective, const db_stored *pixels, int after,
                      db_shot_summary *summary) {
-    db_fit_statistics statistics = { 0 };
-    db_statistics_residuals(objective, &statistics);
-    statistics.chi2_reduced = statistics.centroid_rms = NAN; /* degrees of freedom are unchanged */
-    if (pixels->boxes.count) db_statistics_centroids(objective, &pixels->boxes, &statistics);
-    db_shot_store_statistics(&statistics, after, summary);
-    summary->shoeboxes = pixels->blocks.count;
+    db_fit_statistics *const to = &summary->fit[after];
+    db_statistics_residuals(objective, to);
+    if (pixels->boxes.count) db_statistics_centroids(objective, &pixels->boxes, to);
+    to->shoeboxes = pixels->blocks.count;
 }
 
 db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
@@ -230,8 +255,4 @@ db_status db_shot_objective_at_start(const db_shots *all, db_context *context, s
     if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
     return db_objective_create(context, &start, &open->settings, &open->pixels.blocks, &options,
                                before);
-}
-
-void db_shot_start_is_impossible(db_shot_summary *summary) {
-    summary->chi2[0] = summary->correlation[0] = summary->centroid_rms[0] = NAN;
 }

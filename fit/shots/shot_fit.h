@@ -21,9 +21,13 @@ typedef struct db_open_shot {
     int evaluations;
 } db_open_shot;
 
-db_status db_open_shot_create(db_shots *all, db_context *context, size_t shot, int stage,
-                              const db_schur_order *order, db_open_shot *open);
-void db_open_shot_destroy(db_open_shot *open);
+/* Work on an open shot, as db_shot_work. Its evaluations are added to all->evaluations. */
+typedef db_status (*db_open_shot_work)(void *user, db_context *context, size_t shot,
+                                       db_open_shot *open, double *sum);
+
+/* As db_workers_sum, with each shot open at the start of a stage; total NULL: as db_workers_each. */
+db_status db_open_shots_sum(db_shots *all, const char *what, int stage, const db_schur_order *order,
+                            db_open_shot_work work, void *user, size_t size, double *total);
 
 /* Local quantities as unknowns, with bounds and priors of the shot's variables, numbered as in the order. */
 db_status db_local_unknowns(db_context *context, const db_fit_settings *settings,
@@ -41,8 +45,6 @@ db_status db_shot_objective_at_start(const db_shots *all, db_context *context, s
                                      const db_open_shot *open, db_objective *before);
 void db_shot_measure(const db_objective *objective, const db_stored *pixels, int after,
                      db_shot_summary *summary);
-/* Marks missing statistics of the starting model; the result is still valid. */
-void db_shot_start_is_impossible(db_shot_summary *summary);
 
 /* Moments of a shot's spots in the store, for a joint stage of moments. */
 

@@ -355,6 +355,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
             state->upper[i] = settings.parameters[i].upper;
         }
         all->summary[shot].readable = 1;
+        all->summary[shot].wavelength = state->start.beam.wavelength;
         db_shots_keep_amplitudes(all, &state->start);
         set_start(all, shot);
     } else {
@@ -402,13 +403,4 @@ void db_shots_begin_again(db_shots *all, size_t shot) {
     summary->stage = 0;
     summary->reason[0] = '\0';
     if (all->state[shot].lower) begin_model(all, shot); /* else a resumed run reads it first */
-}
-
-void db_shot_store_statistics(const db_fit_statistics *from, int after, db_shot_summary *summary) {
-    summary->chi2[after] = from->chi2;
-    summary->correlation[after] = from->correlation;
-    summary->centroid_rms[after] = from->centroid_rms;
-    summary->pixels = from->pixels;
-    summary->shoeboxes = from->shoeboxes;
-    if (from->chi2_reduced > 0) summary->degrees = from->chi2 / from->chi2_reduced;
 }

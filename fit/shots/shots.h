@@ -104,11 +104,11 @@ typedef struct db_shot_summary {
     double orientation[9];
     double reference[9];           /* orientation to which the angles of the result refer */
     db_fit_shot_identity identity; /* empty: unknown */
-    size_t pixels, shoeboxes;
-    double degrees; /* degrees of freedom, without shared quantities */
-    double chi2[2], correlation[2], centroid_rms[2];
-    db_frame_light light; /* of a series, at its end; 0: unknown */
-    double target;        /* per degree of freedom, after a joint stage; 0: unknown */
+    double wavelength;             /* of its start (angstrom) */
+    double degrees;                /* degrees of freedom, without shared quantities */
+    db_fit_statistics fit[2];      /* of the starting and of the refined model; NAN: unknown */
+    db_frame_light light;          /* of a series, at its end; 0: unknown */
+    double target;                 /* per degree of freedom, after a joint stage; 0: unknown */
     /* 2 + the joint stage of the segment (see joint_stages.h) in which lattices of its image
      * shared their light; 0: none */
     int lit;
@@ -240,9 +240,6 @@ db_status db_shots_put(const db_shots *all, db_context *context, const double *v
                        db_experiment *experiment, db_panel_placement *placement);
 void db_shots_get(const db_shots *all, const db_experiment *experiment,
                   const db_panel_placement *placement, double *value);
-
-/* Stores statistics of the starting model, or of the refined one (after). */
-void db_shot_store_statistics(const db_fit_statistics *from, int after, db_shot_summary *summary);
 
 /* Reports an event, in one process of all. */
 void db_shots_report(const db_shots *all, const db_fit_shots_event *event);

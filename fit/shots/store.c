@@ -63,12 +63,11 @@ static size_t sizes_of(const db_store_place *place, size_t size[PIECES]) {
     return sum;
 }
 
-/* Writes or reads bytes; 0: failure. */
-static int transfer(int file, char *bytes, size_t size, long long at, int writes) {
+int db_transfer_bytes(int file, char *bytes, size_t size, long long at, int writes) {
     while (size) {
         const ssize_t done = writes ? pwrite(file, bytes, size, at) : pread(file, bytes, size, at);
         if (done < 0 && errno == EINTR) continue;
-        if (done == 0) errno = EIO; /* the file is shorter than it was */
+        if (done == 0) errno = writes ? ENOSPC : EIO; /* the file is shorter than it was */
         if (done <= 0) return 0;
         bytes += done;
         size -= (size_t)done;
@@ -110,14 +109,15 @@ db_status db_store_put(db_context *context, db_store *store, const void *bytes, 
 db_status db_store_put_at(db_context *context, db_store *store, const void *bytes, size_t size,
                           long long *begin) {
     if (*begin < 0) *begin = reserve(store, round_up(size));
-    return transfer(store->file, (char *)(uintptr_t)bytes, size, *begin, 1)
+    return db_transfer_bytes(store->file, (char *)(uintptr_t)bytes, size, *begin, 1)
                ? DB_OK
                : fail(context, "cannot be written");
 }
 
 db_status db_store_get(db_context *context, const db_store *store, long long begin, void *bytes,
                        size_t size) {
-    return transfer(store->file, bytes, size, begin, 0) ? DB_OK : fail(context, "cannot be read");
+    return db_transfer_bytes(store->file, bytes, size, begin, 0) ? DB_OK
+                                                                 : fail(context, "cannot be read");
 }
 
 db_status db_store_write(db_context *context, db_store *store, const db_fit_blocks *blocks,
@@ -141,7 +141,8 @@ db_status db_store_write(db_context *context, db_store *store, const db_fit_bloc
                                .width = boxes ? boxes->width : 0 };
     long long at = place->begin = reserve(store, sizes_of(place, sizes));
     for (int i = 0; i < PIECES; i++) {
-        if (sizes[i] && !transfer(store->file, (char *)(uintptr_t)bytes[i], sizes[i], at, 1))
+        if (sizes[i] &&
+            !db_transfer_bytes(store->file, (char *)(uintptr_t)bytes[i], sizes[i], at, 1))
             return fail(context, "cannot be written");
         at += (long long)round_up(sizes[i]);
     }
@@ -188,7 +189,7 @@ db_status db_store_read(db_context *context, const db_store *store, const db_sto
     for (int i = 0; i < PIECES; i++) {
         array[i] = memory + at;
         if (sizes[i] &&
-            !transfer(store->file, array[i], sizes[i], place->begin + (long long)at, 0)) {
+            !db_transfer_bytes(store->file, array[i], sizes[i], place->begin + (long long)at, 0)) {
             const db_status status = fail(context, "cannot be read");
             db_stored_clear(stored);
             return status;

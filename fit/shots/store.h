@@ -5,6 +5,9 @@
 
 #include "fit/pixels/shoeboxes.h"
 
+/* Writes or reads bytes at a place of a file; 0: failure, with errno. */
+int db_transfer_bytes(int file, char *bytes, size_t size, long long at, int writes);
+
 typedef struct db_store {
     int file; /* descriptor; -1: closed */
     long long end;

@@ -6,6 +6,7 @@
 #include "base/vector.h"
 #include "fit/shots/records.h"
 #include "fit/shots/shares.h"
+#include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
 #include <stdlib.h>
@@ -14,10 +15,12 @@
 /* How the crystal stands and turns on a frame. */
 typedef struct turning {
     double frame[3], axis[3], phi, width;
+    int known; /* 0: the frame is not in use */
 } turning;
 
 static turning turning_of(const db_experiment *e) {
-    turning t = { .phi = e->goniometer.phi,
+    turning t = { .known = 1,
+                  .phi = e->goniometer.phi,
                   .width = e->goniometer.phi_step * e->goniometer.phi_steps };
     memcpy(t.frame, e->crystal.misset_frame, sizeof t.frame);
     memcpy(t.axis, e->goniometer.spindle_axis, sizeof t.axis);
@@ -37,32 +40,23 @@ static int is_of_sweep(const turning *before, const turning *next) {
 }
 
 db_status db_sweeps_find(db_shots *all) {
-    size_t *const bytes = calloc(all->count + 1, sizeof *bytes);
-    void **const item = calloc(all->count + 1, sizeof *item);
+    turning *const list = calloc(all->count + 1, sizeof *list);
     if (!all->sweep) all->sweep = calloc(all->count + 1, sizeof *all->sweep);
-    db_status status = bytes && item && all->sweep ? DB_OK : db_fail_memory(all->context, "sweeps");
-    for (size_t k = 0; k < all->count && status == DB_OK && bytes && item; k++) {
-        if (!db_shots_own(all, k) || !all->summary[k].used) continue;
-        turning *const own = malloc(sizeof *own);
-        if (!own) {
-            status = db_fail_memory(all->context, "sweeps");
-            break;
-        }
-        *own = turning_of(&all->state[k].start);
-        item[k] = own;
-        bytes[k] = sizeof *own;
-    }
+    db_status status = list && all->sweep ? DB_OK : db_fail_memory(all->context, "sweeps");
     status = db_workers_common_status(all, status);
-    if (status == DB_OK && bytes && item) status = db_records_gather(all, bytes, item, 1);
+    for (size_t k = 0; k < all->count && list; k++)
+        if (db_shots_own(all, k) && all->summary[k].used)
+            list[k] = turning_of(&all->state[k].start);
+    if (status == DB_OK) status = db_records_hear(all, list, sizeof *list);
+    if (status == DB_OK)
+        status = db_team_broadcast(&all->team, all->context, list, all->count * sizeof *list);
     const turning *before = NULL;
-    for (size_t k = 0; k < all->count && item && status == DB_OK; k++) {
-        const turning *const next = item[k];
+    for (size_t k = 0; k < all->count && list && status == DB_OK; k++) {
         if (k > 0) all->sweep[k] = all->sweep[k - 1];
-        if (next && before && !is_of_sweep(before, next)) all->sweep[k]++;
-        if (next) before = next;
+        if (!list[k].known) continue;
+        if (before && !is_of_sweep(before, &list[k])) all->sweep[k]++;
+        before = &list[k];
     }
-    for (size_t k = 0; k < all->count && item; k++) free(item[k]);
-    free(item);
-    free(bytes);
+    free(list);
     return status;
 }

@@ -70,7 +70,8 @@ static db_status learn(db_shots *all, db_context *context, size_t shot) {
     db_shot_summary *const summary = &all->summary[shot];
     summary->used = 1;
     for (int k = 0; k < 2; k++)
-        summary->chi2[k] = summary->correlation[k] = summary->centroid_rms[k] = NAN;
+        summary->fit[k] =
+            (db_fit_statistics){ .chi2 = NAN, .correlation = NAN, .centroid_rms = NAN };
     for (size_t i = 0; i < all->parameters; i++) db_shots_values(all, shot).error[i] = NAN;
     return db_checkpoint_take(all, context, shot);
 }
