@@ -76,9 +76,8 @@ db_status db_linearized_shot_write(db_context *context, const db_intensity_pass 
     db_store *const store = &p->all->store;
     db_shot_state *const state = &p->all->state[shot];
     if (slot >= 0)
-        DB_TRY(
-            db_store_put_at(context, store, m->bytes[0], m->size[0], &state->linearization[slot]));
-    return db_store_put_at(context, store, m->bytes[1], m->size[1], &state->record);
+        DB_TRY(db_store_put(context, store, m->bytes[0], m->size[0], &state->linearization[slot]));
+    return db_store_put(context, store, m->bytes[1], m->size[1], &state->record);
 }
 
 /* Weights of boxes by the deviation of their intensities from the mean of the others. */

@@ -161,12 +161,11 @@ static void fill_record(work *w) {
     db_linearization_reduce(s, &here, w->memory.room, &w->memory.record);
 }
 
-static db_status evaluate_shot(work *w, db_context *context, double *sum) {
+static db_status evaluate_shot(work *w, db_context *context) {
     const db_intensity_pass *const p = w->pass;
     db_shots *const all = p->all;
     db_shot_summary *const summary = &all->summary[w->shot];
     db_reduced_equations *const record = &w->memory.record;
-    (void)sum;
     DB_TRY(db_linearized_shot_make(context, p, w->shot, &w->memory));
     for (size_t b = 0; b < record->count && p->first; b++) record->trust[b] = 1;
     if (!p->first) DB_TRY(db_linearized_shot_read(context, p, w->shot, -1, &w->memory));
@@ -207,7 +206,7 @@ static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduc
 }
 
 /* At the minimum: errors of the shot's own quantities, and the light of its boxes beside the model's. */
-static db_status conclude_task(work *w, db_context *context, double *sum) {
+static db_status conclude_task(work *w, db_context *context) {
     const db_intensity_pass *const p = w->pass;
     db_objective *const o = &w->open->objective;
     db_frame_light *const light = &p->all->summary[w->shot].light;
@@ -224,21 +223,18 @@ static db_status conclude_task(work *w, db_context *context, double *sum) {
         const db_part_light part = db_part_light_of(o, &w->open->pixels, b);
         db_frame_light_add(&part, light);
     }
-    sum[DB_LIGHT_SPOTS] += (double)light->spots;
-    sum[DB_LIGHT_ALIKE] += (double)light->alike;
     return DB_OK;
 }
 
 /* Does a task of a pass on an open shot. */
 static db_status do_task(const db_intensity_pass *pass, db_context *context, size_t shot,
-                         db_open_shot *open, double *sum,
-                         db_status (*task)(work *, db_context *, double *)) {
+                         db_open_shot *open, db_status (*task)(work *, db_context *)) {
     work *const w = calloc(1, sizeof *w);
     if (!w) return db_fail_memory(context, "the work on a shot");
     w->pass = pass;
     w->shot = shot;
     w->open = open;
-    const db_status status = task(w, context, sum);
+    const db_status status = task(w, context);
     db_linearized_shot_clear(&w->memory);
     db_linearized_shot_clear(&w->old);
     free(w);
@@ -248,7 +244,8 @@ static db_status do_task(const db_intensity_pass *pass, db_context *context, siz
 db_status db_intensity_shot_evaluate(void *user, db_context *context, size_t shot,
                                      db_open_shot *open, double *sum) {
     const db_intensity_pass *const pass = user;
-    const db_status status = do_task(pass, context, shot, open, sum, evaluate_shot);
+    (void)sum;
+    const db_status status = do_task(pass, context, shot, open, evaluate_shot);
     return status == DB_OK || status == DB_ERROR_FILE
                ? status
                : db_shots_exclude(pass->all, context, shot, status, NULL);
@@ -256,5 +253,6 @@ db_status db_intensity_shot_evaluate(void *user, db_context *context, size_t sho
 
 db_status db_intensity_shot_conclude(void *user, db_context *context, size_t shot,
                                      db_open_shot *open, double *sum) {
-    return do_task(user, context, shot, open, sum, conclude_task);
+    (void)sum;
+    return do_task(user, context, shot, open, conclude_task);
 }

@@ -7,9 +7,7 @@
 #include "fit/merge/error_model.h"
 #include "fit/merge/indexing.h"
 #include "fit/merge/scaling.h"
-#include "fit/linear/reduced.h"
-#include "fit/linear/linearization.h"
-#include "fit/shots/linearize.h"
+#include "fit/shots/shot_fit.h"
 
 /* A pass over the shots, at a point. */
 typedef struct db_intensity_pass {
@@ -43,9 +41,7 @@ db_status db_intensity_shot_evaluate(void *user, db_context *context, size_t sho
                                      db_open_shot *open, double *sum);
 
 /* At the minimum: stores the errors of the shot's own quantities, from its record. Compares the light of its boxes with
- * the model's, of the pass' intensities: in its summary, with sums of these; or, for a series, as
- * db_series_note_light. */
-enum { DB_LIGHT_SPOTS, DB_LIGHT_ALIKE, DB_LIGHT_SUMS };
+ * the model's, of the pass' intensities: in its summary, or, for a series, as db_series_note_light. */
 db_status db_intensity_shot_conclude(void *user, db_context *context, size_t shot,
                                      db_open_shot *open, double *sum);
 

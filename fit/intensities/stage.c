@@ -18,7 +18,6 @@
 #include "fit/shots/sweeps.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
-#include "fit/verdict/verdict_of_light.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -346,24 +345,19 @@ static db_status end_normalized(db_intensity_search *w) {
 static db_status begin_light(db_shots *all, const db_joint_links *links, int stage) {
     if (!db_series_shares(all)) return DB_OK;
     DB_TRY(db_sweeps_find(all));
-    return db_series_begin_light(all, links, stage);
+    return db_series_begin(all, links, stage, 1);
 }
 
 /* Errors and light at the minimum, and each shot's measurements there. */
 static db_status pass_minimum(db_intensity_search *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
     const db_intensity_minimum at = minimum_of(w);
-    double light[DB_LIGHT_SUMS];
     set_point(w, w->trial, w->best);
     DB_TRY(db_open_shots_sum(all, "errors", w->pass.stage, &w->pass.order,
-                             db_intensity_shot_conclude, &w->pass, DB_LIGHT_SUMS, light));
-    if (all->series) {
-        DB_TRY(db_series_compare_light(all, result));
-    } else {
-        result->light_spots = (size_t)light[DB_LIGHT_SPOTS];
-        db_light_judge(result->light_spots, (size_t)light[DB_LIGHT_ALIKE], &result->light_part,
-                       &result->intensities_usable);
-    }
+                             db_intensity_shot_conclude, &w->pass, 0, NULL));
+    if (all->series) DB_TRY(db_series_compare_light(all));
+    DB_TRY(db_records_collect(all));
+    DB_TRY(db_intensities_judge(all, result));
     DB_TRY(db_intensity_conclude(&at, &w->result->merged, &result->estimates));
     DB_TRY(db_intensity_observe(&w->records, w->best, &w->result->observations));
     return end_normalized(w);

@@ -236,7 +236,7 @@ static db_status begin_unknowns(joint *j, double *value) {
         value[i] = fmin(fmax(value[i], u->lower[i]), u->upper[i]);
     if (!db_series_shares(all) || j->search.stage->kind == DB_STAGE_MOMENTS) return DB_OK;
     db_series_end(all);
-    DB_TRY(db_series_begin(all, &j->links, j->stage));
+    DB_TRY(db_series_begin(all, &j->links, j->stage, 0));
     j->search.degrees = degrees(j);
     return db_series_start(all, value);
 }

@@ -10,15 +10,11 @@
 
 enum { AT_ONCE = 256 }; /* shots of a message */
 
+static size_t numbers_bytes(const db_shots *all) { return db_shots_numbers(all) * sizeof(double); }
+
 void db_record_move(db_shots *all, size_t shot, db_pieces *p) {
-    const db_shot_values v = db_shots_values(all, shot);
-    const size_t n = all->parameters, row = n * sizeof(double);
     db_pieces_move(p, &all->summary[shot], sizeof *all->summary);
-    db_pieces_move(p, v.value, row);
-    db_pieces_move(p, v.begin, row);
-    db_pieces_move(p, v.error, row);
-    db_pieces_move(p, v.at_bound, n * sizeof(int));
-    if (all->image) db_pieces_move(p, v.lit, row);
+    db_pieces_move(p, db_shots_value(all, shot), numbers_bytes(all));
 }
 
 void db_shown_move(db_shown *shown, db_pieces *p) {
@@ -139,9 +135,6 @@ db_status db_records_tell(db_shots *all, void *items, size_t size) {
 }
 
 db_status db_records_collect(db_shots *all) {
-    const size_t numbers = all->image ? 4 : 3; /* of each parameter */
-    DB_TRY(pass_all(all, 1, NULL,
-                    sizeof *all->summary +
-                        all->parameters * (numbers * sizeof(double) + sizeof(int))));
+    DB_TRY(pass_all(all, 1, NULL, sizeof *all->summary + numbers_bytes(all)));
     return db_records_count(all);
 }

@@ -9,7 +9,6 @@
 #include "fit/shots/series_parts.h"
 #include "fit/shots/series_state.h"
 #include "fit/shots/shares.h"
-#include "fit/shots/linearize.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 #include "loss/eliminate.h"
@@ -106,9 +105,7 @@ static db_status make_values(db_shots *all) {
                                     : db_fail_memory(all->context, "the intensities of a series");
 }
 
-/* Numbers the reflections of the frames in use. refuse: function that fails if there are too few; NULL: no such test. */
-static db_status begin_series(db_shots *all, const db_joint_links *links, int stage,
-                              db_status (*refuse)(db_shots *all)) {
+db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage, int only_light) {
     db_shown *boxes = NULL;
     all->series = calloc(1, sizeof *all->series);
     db_status status = all->series ? DB_OK : db_fail_memory(all->context, "a series");
@@ -118,7 +115,7 @@ static db_status begin_series(db_shots *all, const db_joint_links *links, int st
         status = allocate_series(all);
     }
     status = db_workers_common_status(all, status);
-    if (status == DB_OK && refuse) status = refuse(all);
+    if (status == DB_OK && !only_light) status = db_shown_refuse_blank(all);
     if (status == DB_OK) status = db_shown_lend(all, 1, &boxes);
     if (status == DB_OK) {
         status = number_boxes(all, boxes);
@@ -126,17 +123,9 @@ static db_status begin_series(db_shots *all, const db_joint_links *links, int st
         status = db_workers_common_status(all, status);
     }
     db_shown_return(all, boxes);
-    return status;
-}
-
-db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage) {
-    DB_TRY(begin_series(all, links, stage, db_shown_refuse_blank));
+    if (status != DB_OK || only_light) return status;
     count_degrees(all);
     return db_records_collect(all);
-}
-
-db_status db_series_begin_light(db_shots *all, const db_joint_links *links, int stage) {
-    return begin_series(all, links, stage, NULL);
 }
 
 void db_series_end(db_shots *all) {

@@ -12,12 +12,10 @@
 #include <dualbragg/fit_run.h>
 
 /* Numbers the reflections of the frames in use, whose pixels are in the store, in all->series; degrees of
- * freedom of the frames then count common intensities. All processes must call this function. */
-db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage);
+ * freedom of the frames then count common intensities. only_light: 1: only numbers them, to compare their light: another
+ * stage has found the intensities. All processes must call this function. */
+db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage, int only_light);
 void db_series_end(db_shots *all);
-
-/* Only numbers the reflections, to compare their light: another stage has found the intensities. */
-db_status db_series_begin_light(db_shots *all, const db_joint_links *links, int stage);
 
 /* Finds the intensities with which frames are rendered in a stage that begins at values of the unknowns. */
 db_status db_series_start(db_shots *all, const double *unknown);
@@ -47,9 +45,12 @@ size_t db_series_reflections(const db_shots *all);
 db_status db_series_note_light(const db_shots *all, db_context *context, size_t shot,
                                const db_open_shot *open);
 
-/* Brings the light of all frames to rank 0 and compares it with the models': db_shot_summary.light, and may the intensities be
- * used? All processes call it. */
-db_status db_series_compare_light(db_shots *all, db_fit_shots_result *result);
+/* Brings the light of all frames to rank 0 and compares it with the models': db_shot_summary.light. All processes call
+ * it. */
+db_status db_series_compare_light(db_shots *all);
+
+/* May intensities that shots share be used, by the light of all shots, which rank 0 knows? All processes call it. */
+db_status db_intensities_judge(const db_shots *all, db_fit_shots_result *result);
 
 /* What part of its light the model explains; NAN: it has none, or is not known. */
 double db_light_explained(const db_frame_light *light);

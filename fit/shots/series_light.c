@@ -81,18 +81,7 @@ static void compare_frames(const db_series *s, db_frame_light *frame) {
         if (is_there(s, r)) add_reflection(s, r, frame);
 }
 
-/* Judges the intensities of all frames. */
-static void judge_intensities(size_t frames, const db_frame_light *frame,
-                              db_fit_shots_result *result) {
-    size_t alike = 0;
-    for (size_t k = 0; k < frames; k++) {
-        result->light_spots += frame[k].spots;
-        alike += frame[k].alike;
-    }
-    db_light_judge(result->light_spots, alike, &result->light_part, &result->intensities_usable);
-}
-
-db_status db_series_compare_light(db_shots *all, db_fit_shots_result *result) {
+db_status db_series_compare_light(db_shots *all) {
     const size_t bytes = all->count * sizeof(db_frame_light);
     db_frame_light *const frame = calloc(all->count + 1, sizeof *frame);
     db_status status = frame ? DB_OK : db_fail_memory(all->context, "the light of a series");
@@ -101,7 +90,6 @@ db_status db_series_compare_light(db_shots *all, db_fit_shots_result *result) {
         status = db_records_gather(all, all->series->light_bytes, all->series->light, 0);
     if (status == DB_OK && frame && all->team.rank == 0) compare_frames(all->series, frame);
     if (status == DB_OK) status = db_team_broadcast(&all->team, all->context, frame, bytes);
-    if (status == DB_OK && frame) judge_intensities(all->count, frame, result);
     for (size_t k = 0; k < all->count && frame && status == DB_OK; k++)
         if (all->team.rank == 0 || db_shots_own(all, k)) all->summary[k].light = frame[k];
     free(frame);
@@ -168,17 +156,33 @@ static void judge_spread(db_shots *all, int rival) {
     }
 }
 
+/* Spots of all shots in use; those as bright as in the model. */
+static void count_spots(const db_shots *all, size_t count[2]) {
+    count[0] = count[1] = 0;
+    for (size_t k = 0; k < all->count; k++) {
+        if (!all->summary[k].used) continue;
+        count[0] += all->summary[k].light.spots;
+        count[1] += all->summary[k].light.alike;
+    }
+}
+
+db_status db_intensities_judge(const db_shots *all, db_fit_shots_result *result) {
+    size_t count[2];
+    count_spots(all, count);
+    DB_TRY(db_team_broadcast(&all->team, all->context, count, sizeof count));
+    result->light_spots = count[0];
+    db_light_judge(count[0], count[1], &result->light_part, &result->intensities_usable);
+    return DB_OK;
+}
+
 /* Are intensities of the frames in use known not to be usable? */
 static int lacks_intensities(const db_shots *all) {
-    size_t spots = 0, alike = 0;
+    size_t count[2];
     double part;
     int usable;
-    for (size_t k = 0; k < all->count; k++) {
-        spots += all->summary[k].used ? all->summary[k].light.spots : 0;
-        alike += all->summary[k].used ? all->summary[k].light.alike : 0;
-    }
-    db_light_judge(spots, alike, &part, &usable);
-    return spots > 0 && !usable;
+    count_spots(all, count);
+    db_light_judge(count[0], count[1], &part, &usable);
+    return count[0] > 0 && !usable;
 }
 
 void db_series_judge_light(db_shots *all) {

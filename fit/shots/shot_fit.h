@@ -2,6 +2,7 @@
 #ifndef DB_FIT_SHOTS_SHOT_FIT_H
 #define DB_FIT_SHOTS_SHOT_FIT_H
 
+#include "fit/linear/linearization.h"
 #include "fit/search/moments.h"
 #include "fit/shots/shots.h"
 
@@ -51,5 +52,14 @@ void db_shot_measure(const db_objective *objective, const db_stored *pixels, int
 /* Writes them to the store. */
 db_status db_shot_moments_write(db_shots *all, db_context *context, size_t shot,
                                 const db_moments *moments);
+
+/* Linearization of an open shot's boxes (fit/linear/linearization.h). */
+
+/* Number of these quantities that may move one box: motions of panels count for one group only. */
+size_t db_moving_quantities(const db_fit_settings *settings, const size_t *index, size_t count);
+
+/* Intensities, losses, slopes and curvatures of the boxes, from the sums of the last evaluation. */
+void db_shot_linearize(const db_open_shot *open, const db_schur_order *order,
+                       const db_linearization *linearization);
 
 #endif

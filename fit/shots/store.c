@@ -102,12 +102,6 @@ static long long reserve(db_store *store, size_t size) {
 
 db_status db_store_put(db_context *context, db_store *store, const void *bytes, size_t size,
                        long long *begin) {
-    *begin = -1;
-    return db_store_put_at(context, store, bytes, size, begin);
-}
-
-db_status db_store_put_at(db_context *context, db_store *store, const void *bytes, size_t size,
-                          long long *begin) {
     if (*begin < 0) *begin = reserve(store, round_up(size));
     return db_transfer_bytes(store->file, (char *)(uintptr_t)bytes, size, *begin, 1)
                ? DB_OK

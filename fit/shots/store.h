@@ -35,12 +35,9 @@ db_status db_store_empty(db_context *context, db_store *store);
 db_status db_store_write(db_context *context, db_store *store, const db_fit_blocks *blocks,
                          const db_shoeboxes *boxes, db_store_place *place);
 
-/* Writes bytes of any kind; *begin: their place. */
+/* Writes bytes of any kind over the bytes at *begin; -1: at the end, and *begin becomes their place. */
 db_status db_store_put(db_context *context, db_store *store, const void *bytes, size_t size,
                        long long *begin);
-/* Writes bytes over the bytes at *begin; -1: at the end. */
-db_status db_store_put_at(db_context *context, db_store *store, const void *bytes, size_t size,
-                          long long *begin);
 /* Reads bytes back. */
 db_status db_store_get(db_context *context, const db_store *store, long long begin, void *bytes,
                        size_t size);

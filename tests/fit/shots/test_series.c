@@ -397,7 +397,8 @@ static void compare_lit(const lit_series *lit, int alone, db_shot_summary summar
         light[k] = part[k];
         summary[k] = (db_shot_summary){ .used = 1 };
     }
-    assert_int_equal(db_series_compare_light(&all, result), DB_OK);
+    assert_int_equal(db_series_compare_light(&all), DB_OK);
+    assert_int_equal(db_intensities_judge(&all, result), DB_OK);
     db_series_judge_light(&all);
 }
 
