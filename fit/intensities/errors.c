@@ -16,20 +16,20 @@
 enum { PROBES = 8 };
 
 /* Share of a box in the curvature by its intensity. */
-static double share_of(const db_intensity_minimum *m, const db_reduced_equations *r, size_t b) {
-    return fmin((double)r->curvature[b] / m->system->diagonal[r->reflection[b]], 0.9);
+static double share_of(const db_intensity_search *w, const db_reduced_equations *r, size_t b) {
+    return fmin((double)r->curvature[b] / w->system.diagonal[r->reflection[b]], 0.9);
 }
 
 /* Adds a shot's deviations (db_joint_adder). */
 static void add_deviations(const void *user, size_t shot, const db_reduced_equations *r,
                            double *sums) {
-    const db_intensity_minimum *const m = user;
+    const db_intensity_search *const w = user;
     (void)shot;
     for (size_t b = 0; b < r->count; b++) {
-        const double now = m->value[r->reflection[b]];
+        const double now = w->best[r->reflection[b]];
         double intensity, variance;
         if (!db_intensity_box(r, b, now, &intensity, &variance)) continue;
-        const double share = share_of(m, r, b), off = intensity - now, J = fmax(0, now);
+        const double share = share_of(w, r, b), off = intensity - now, J = fmax(0, now);
         if (share < 0.6)
             db_deviations_add((db_deviations *)(void *)sums,
                               db_partiality_range((double)r->partiality[b]), J * J / variance,
@@ -38,27 +38,28 @@ static void add_deviations(const void *user, size_t shot, const db_reduced_equat
 }
 
 /* Sums over all shots of a vector of `size` doubles. */
-static db_status add_over(const db_intensity_minimum *m, unsigned groups, size_t size,
+static db_status add_over(const db_intensity_search *w, unsigned groups, size_t size,
                           db_joint_adder add, double *total) {
-    const db_joint_system *const s = m->system;
+    const db_joint_system *const s = &w->system;
     db_tree_sum tree;
     db_status status = db_tree_sum_begin(s->context, db_joint_system_chunks(s), size, &tree);
     if (status == DB_OK && !total) status = db_fail_memory(s->context, "sums over shots");
     status = db_team_common_status(&s->team, s->context, status);
-    if (status == DB_OK) status = db_joint_system_over(s, groups, &tree, add, m, total);
+    if (status == DB_OK) status = db_joint_system_over(s, groups, &tree, add, w, total);
     db_tree_sum_clear(&tree);
     return status;
 }
 
-db_status db_intensity_fit_errors(const db_intensity_minimum *m, db_error_model *errors) {
+db_status db_intensity_fit_errors(db_intensity_search *w) {
+    db_error_model *const errors = &w->result->scaling.errors;
     db_deviations *const deviations = calloc(1, sizeof *deviations);
-    const db_status status = add_over(m, DB_BOTH_HALVES, sizeof *deviations / sizeof(double),
+    const db_status status = add_over(w, DB_BOTH_HALVES, sizeof *deviations / sizeof(double),
                                       add_deviations, (double *)(void *)deviations);
     if (status == DB_OK) db_error_model_fit(deviations, errors);
     free(deviations);
     /* Logarithms may differ in the last bit on other machines: all processes take the model of rank 0. */
     DB_TRY(status);
-    return db_team_broadcast(&m->system->team, m->system->context, errors, sizeof *errors);
+    return db_team_broadcast(&w->system.team, w->system.context, errors, sizeof *errors);
 }
 
 /* Sums over shots for each reflection (squares of pulls) and for each shell; doubles, one array behind the other. */
@@ -79,8 +80,8 @@ static scatter scatter_in(size_t reflections, double *memory) {
 
 /* Adds a shot's pulls (db_joint_adder). */
 static void add_pulls(const void *user, size_t shot, const db_reduced_equations *r, double *sums) {
-    const db_intensity_minimum *const m = user;
-    const db_asu_list *const list = m->pass->list;
+    const db_intensity_search *const w = user;
+    const db_asu_list *const list = w->pass.list;
     const db_shells shells = db_intensity_shells(list);
     const scatter to = scatter_in(list->count, sums);
     const size_t n = r->local;
@@ -91,7 +92,7 @@ static void add_pulls(const void *user, size_t shot, const db_reduced_equations 
         const float *const tail = r->tail + b * n;
         double pull = (double)r->pull[b];
         for (size_t i = 0; i < n; i++) pull -= (double)tail[i] * r->own[i];
-        const double share = share_of(m, r, b), square = pull * pull / (1 - share);
+        const double share = share_of(w, r, b), square = pull * pull / (1 - share);
         const int shell = db_shell_of(&shells, (double)list->d[h]);
         to.square[h] += square;
         to.multiplicity[h]++;
@@ -117,13 +118,13 @@ static double variance_of(const db_joint_system *s, const scatter *sums, size_t 
 /* Removes changes of all intensities that nothing determines: a common factor, and a common temperature factor.
  * Half of the shots takes them from the whole. */
 static void project_out(const void *user, double *x) {
-    const db_intensity_minimum *const m = user;
-    const db_asu_list *const list = m->pass->list;
-    const double *const diagonal = m->system->diagonal;
-    const int with_fall = db_intensity_local_place(m->pass, DB_B_FACTOR) < m->pass->order.local;
+    const db_intensity_search *const w = user;
+    const db_asu_list *const list = w->pass.list;
+    const double *const diagonal = w->system.diagonal;
+    const int with_fall = db_intensity_local_place(&w->pass, DB_B_FACTOR) < w->pass.order.local;
     double normal[3] = { 0 }, right[2] = { 0 };
     for (size_t h = 0; h < list->count; h++) {
-        const double D = diagonal[h], I = m->value[h], d = (double)list->d[h],
+        const double D = diagonal[h], I = w->best[h], d = (double)list->d[h],
                      fall = with_fall ? I / (d * d) : 0;
         normal[0] += D * I * I;
         normal[1] += D * I * fall;
@@ -138,95 +139,94 @@ static void project_out(const void *user, double *x) {
     const double b = both ? (right[1] * normal[0] - right[0] * normal[1]) / determinant : 0;
     for (size_t h = 0; h < list->count; h++) {
         const double d = (double)list->d[h];
-        if (diagonal[h] > 0) x[h] -= m->value[h] * (a + b / (d * d));
+        if (diagonal[h] > 0) x[h] -= w->best[h] * (a + b / (d * d));
     }
 }
 
 /* Intensities that shots determine: the minimum plus x (NULL: 0), with errors from the sums. */
-static void tell_intensities(const db_intensity_minimum *m, const scatter *sums,
+static void tell_intensities(const db_intensity_search *w, const scatter *sums,
                              const double *spread, const double *x, double *intensity,
                              double *sigma, uint32_t *multiplicity) {
-    const db_asu_list *const list = m->pass->list;
+    const db_asu_list *const list = w->pass.list;
     const db_shells shells = db_intensity_shells(list);
     for (size_t h = 0; h < list->count; h++) {
-        if (!(m->system->diagonal[h] > 0) || !(sums->multiplicity[h] > 0)) continue;
+        if (!(w->system.diagonal[h] > 0) || !(sums->multiplicity[h] > 0)) continue;
         const int shell = db_shell_of(&shells, (double)list->d[h]);
-        intensity[h] = x ? m->value[h] + x[h] : m->value[h];
-        sigma[h] = sqrt(variance_of(m->system, sums, h, shell, spread[h]));
+        intensity[h] = x ? w->best[h] + x[h] : w->best[h];
+        sigma[h] = sqrt(variance_of(&w->system, sums, h, shell, spread[h]));
         multiplicity[h] = (uint32_t)sums->multiplicity[h];
     }
 }
 
 /* Solution of half of the shots, near the common one, with each shot's own quantities free. Restraints are left
  * out, because they would be equal in both halves. */
-static db_status solve_half(const db_intensity_minimum *m, int half, const double *spread,
-                            scatter *sums, db_merged *merged) {
+static db_status solve_half(db_intensity_search *w, int half, const double *spread, scatter *sums,
+                            db_merged *merged) {
     const unsigned group = half ? DB_HALF_B : DB_HALF_A;
     int iterations;
-    DB_TRY(db_joint_system_sum(m->system, group));
-    DB_TRY(db_joint_system_solve(m->system, group, 0, 1e-4, 0, m->system->right, m->step,
+    DB_TRY(db_joint_system_sum(&w->system, group));
+    DB_TRY(db_joint_system_solve(&w->system, group, 0, 1e-4, 0, w->system.right, w->step,
                                  &iterations));
-    project_out(m, m->step);
-    DB_TRY(add_over(m, group, sums->size, add_pulls, sums->square));
-    tell_intensities(m, sums, spread, m->step, merged->half[half], merged->half_sigma[half],
+    project_out(w, w->step);
+    DB_TRY(add_over(w, group, sums->size, add_pulls, sums->square));
+    tell_intensities(w, sums, spread, w->step, merged->half[half], merged->half_sigma[half],
                      merged->half_multiplicity[half]);
     return DB_OK;
 }
 
 /* Columns of the inverse for shared quantities, each the answer to a pull at one of them. */
-static db_status invert_shared(const db_intensity_minimum *m, double *right,
-                               db_covariance *shared) {
-    const size_t n = m->system->reflections, count = shared->count;
+static db_status invert_shared(db_intensity_search *w, double *right, db_covariance *shared) {
+    const size_t n = w->system.reflections, count = shared->count;
     int iterations;
     for (size_t g = 0; g < count; g++) {
         memset(right, 0, (n + count) * sizeof *right);
         right[n + g] = 1;
-        DB_TRY(db_joint_system_solve(m->system, DB_BOTH_HALVES, 0, 1e-3, 1, right, m->step,
+        DB_TRY(db_joint_system_solve(&w->system, DB_BOTH_HALVES, 0, 1e-3, 1, right, w->step,
                                      &iterations));
-        memcpy(shared->inverse + g * count, m->step + n, count * sizeof *right);
+        memcpy(shared->inverse + g * count, w->step + n, count * sizeof *right);
     }
     return DB_OK;
 }
 
-static db_status find_shared_errors(const db_intensity_minimum *m, double *right,
+static db_status find_shared_errors(db_intensity_search *w, double *right,
                                     db_fit_estimates *estimates) {
-    const db_joint_system *const s = m->system;
+    const db_joint_system *const s = &w->system;
     db_covariance shared;
     db_status status = db_team_common_status(&s->team, s->context,
                                              db_covariance_make(s->context, s->shared, &shared));
-    if (status == DB_OK) status = invert_shared(m, right, &shared);
+    if (status == DB_OK) status = invert_shared(w, right, &shared);
     if (status == DB_OK) {
         db_covariance_take_inverse(&shared);
-        db_estimates_take(estimates, &shared, m->pass->order.index, sqrt(fmax(1, m->misfit)));
+        db_estimates_take(estimates, &shared, w->pass.order.index,
+                          sqrt(fmax(1, w->course.total / w->course.degrees)));
     }
     db_covariance_clear(&shared);
     return status;
 }
 
-static db_status measure_intensities(const db_intensity_minimum *m, scatter *sums, double *right,
-                                     double *spread, db_merged *merged,
-                                     db_fit_estimates *estimates) {
-    DB_TRY(add_over(m, DB_BOTH_HALVES, sums->size, add_pulls, sums->square));
-    DB_TRY(db_joint_system_spread(m->system, DB_BOTH_HALVES, PROBES, project_out, m, spread));
-    tell_intensities(m, sums, spread, NULL, merged->intensity, merged->sigma, merged->multiplicity);
-    DB_TRY(find_shared_errors(m, right, estimates));
-    for (int half = 0; half < 2; half++) DB_TRY(solve_half(m, half, spread, sums, merged));
+static db_status measure_intensities(db_intensity_search *w, scatter *sums, double *right,
+                                     double *spread, db_fit_estimates *estimates) {
+    db_merged *const merged = &w->result->merged;
+    DB_TRY(add_over(w, DB_BOTH_HALVES, sums->size, add_pulls, sums->square));
+    DB_TRY(db_joint_system_spread(&w->system, DB_BOTH_HALVES, PROBES, project_out, w, spread));
+    tell_intensities(w, sums, spread, NULL, merged->intensity, merged->sigma, merged->multiplicity);
+    DB_TRY(find_shared_errors(w, right, estimates));
+    for (int half = 0; half < 2; half++) DB_TRY(solve_half(w, half, spread, sums, merged));
     return DB_OK;
 }
 
-db_status db_intensity_conclude(const db_intensity_minimum *m, db_merged *merged,
-                                db_fit_estimates *estimates) {
-    const db_joint_system *const s = m->system;
+db_status db_intensity_conclude(db_intensity_search *w, db_fit_estimates *estimates) {
+    const db_joint_system *const s = &w->system;
     const size_t n = s->reflections;
     scatter sums = scatter_in(n, NULL);
     double *const memory = calloc(sums.size + 2 * n + s->shared + 1, sizeof *memory);
-    db_status status = db_merged_make(s->context, n, merged);
+    db_status status = db_merged_make(s->context, n, &w->result->merged);
     if (!memory) status = db_fail_memory(s->context, "the errors of the intensities");
     status = db_team_common_status(&s->team, s->context, status);
     if (status == DB_OK && memory) {
         double *const spread = memory + sums.size;
         sums = scatter_in(n, memory);
-        status = measure_intensities(m, &sums, spread + n, spread, merged, estimates);
+        status = measure_intensities(w, &sums, spread + n, spread, estimates);
     }
     free(memory);
     return status;

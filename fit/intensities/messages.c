@@ -51,17 +51,9 @@ static db_status broadcast(const db_shots *all, void *data, size_t size) {
 }
 
 static db_status share_merged(const db_shots *all, db_merged *m) {
-    const size_t values = m->count * sizeof *m->intensity,
-                 counts = m->count * sizeof *m->multiplicity;
-    DB_TRY(broadcast(all, m->intensity, values));
-    DB_TRY(broadcast(all, m->sigma, values));
-    DB_TRY(broadcast(all, m->multiplicity, counts));
-    for (int h = 0; h < 2; h++) {
-        DB_TRY(broadcast(all, m->half[h], values));
-        DB_TRY(broadcast(all, m->half_sigma[h], values));
-        DB_TRY(broadcast(all, m->half_multiplicity[h], counts));
-    }
-    return DB_OK;
+    DB_TRY(broadcast(all, m->intensity, m->count * sizeof *m->intensity));
+    DB_TRY(broadcast(all, m->sigma, m->count * sizeof *m->sigma));
+    return broadcast(all, m->multiplicity, m->count * sizeof *m->multiplicity);
 }
 
 db_status db_intensity_share_restraint(const db_shots *all, db_intensity_restraint *r,

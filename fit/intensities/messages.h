@@ -11,8 +11,8 @@
  * none. */
 db_status db_intensity_bring(db_shots *all, db_observations *observations);
 
-/* Sends the merged intensities and the error model of rank 0 to all processes; each also gets scales and indexing
- * of its shots. */
+/* Sends the merged intensities, without halves, and the error model of rank 0 to all processes; each also gets scales and
+ * indexing of its shots. */
 db_status db_intensity_share_start(db_shots *all, db_joint_intensities *result);
 
 /* Sends the restraint of rank 0 to all processes: logarithms and powers may differ in the last bit on another

@@ -180,7 +180,7 @@ static db_status evaluate_shot(work *w, db_context *context) {
     p->loss[w->shot] = w->open->objective.loss;
     summary->target = w->open->objective.loss / w->open->objective.degrees;
     if (p->first) return db_linearized_shot_write(context, p, w->shot, -1, &w->memory);
-    for (int after = p->scaling == NULL; after < 2; after++)
+    for (int after = p->scaling == NULL; after < 2; after++) /* a cancelled run keeps these */
         db_shot_measure(&w->open->objective, &w->open->pixels, after, summary);
     DB_TRY(linearize_shot(w));
     fill_record(w);
@@ -205,11 +205,12 @@ static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduc
     }
 }
 
-/* At the minimum: errors of the shot's own quantities, and the light of its boxes beside the model's. */
+/* At the minimum: errors of the shot's own quantities, its statistics, and the light of its boxes beside the
+ * model's. */
 static db_status conclude_task(work *w, db_context *context) {
     const db_intensity_pass *const p = w->pass;
     db_objective *const o = &w->open->objective;
-    db_frame_light *const light = &p->all->summary[w->shot].light;
+    db_shot_summary *const summary = &p->all->summary[w->shot];
     double value[DB_FIT_MOST_PARAMETERS] = { 0 };
     DB_TRY(db_linearized_shot_make(context, p, w->shot, &w->memory));
     DB_TRY(db_linearized_shot_read(context, p, w->shot, -1, &w->memory));
@@ -217,11 +218,12 @@ static db_status conclude_task(work *w, db_context *context) {
     set_intensities(w);
     values_at_best(w, value);
     DB_TRY(db_objective_evaluate(o, value, DB_OBJECTIVE_LOSS));
+    db_shot_measure(o, &w->open->pixels, 1, summary);
     if (p->all->series) return db_series_note_light(p->all, context, w->shot, w->open);
-    memset(light, 0, sizeof *light);
+    summary->light = (db_frame_light){ .spots = 0 };
     for (size_t b = 0; b < o->blocks.count; b++) {
         const db_part_light part = db_part_light_of(o, &w->open->pixels, b);
-        db_frame_light_add(&part, light);
+        db_frame_light_add(&part, &summary->light);
     }
     return DB_OK;
 }

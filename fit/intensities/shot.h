@@ -40,12 +40,13 @@ typedef struct db_intensity_pass {
 db_status db_intensity_shot_evaluate(void *user, db_context *context, size_t shot,
                                      db_open_shot *open, double *sum);
 
-/* At the minimum: stores the errors of the shot's own quantities, from its record. Compares the light of its boxes with
- * the model's, of the pass' intensities: in its summary, or, for a series, as db_series_note_light. */
+/* At the minimum: stores the errors of the shot's own quantities, from its record, and its statistics. Compares the light of
+ * its boxes with the model's, of the pass' intensities: in its summary, or, for a series, as db_series_note_light. */
 db_status db_intensity_shot_conclude(void *user, db_context *context, size_t shot,
                                      db_open_shot *open, double *sum);
 
-/* Work on a shot (db_shot_work). Makes the record from the linearization: after a step, with weights by the boxes' intensities at the new point. */
+/* Work on a shot (db_shot_work). Makes the record from the linearization: after a step, with weights by the boxes'
+ * intensities at the new point. */
 db_status db_intensity_shot_reweight(db_shots *all, db_context *context, size_t shot, void *user,
                                      double *sum);
 

@@ -117,16 +117,6 @@ static void clear_search(db_intensity_search *w) {
     free(w);
 }
 
-static db_intensity_minimum minimum_of(db_intensity_search *w) {
-    const db_intensity_course *const c = &w->course;
-    return (db_intensity_minimum){ &w->pass, &w->system, w->best, w->step, c->total / c->degrees };
-}
-
-static db_status fit_errors(db_intensity_search *w) {
-    const db_intensity_minimum here = minimum_of(w);
-    return db_intensity_fit_errors(&here, &w->result->scaling.errors);
-}
-
 /* A pass over all shots at the trial point. */
 static db_status run_pass(db_intensity_search *w, const char *what) {
     db_shots *const all = w->all;
@@ -245,7 +235,7 @@ static db_status make_records(db_intensity_search *w, const double *step) {
     DB_TRY(accept_trial(w, &now));
     if (w->course.fits < 1) return DB_OK;
     w->course.fits--;
-    return fit_errors(w);
+    return db_intensity_fit_errors(w);
 }
 
 /* Steps until intensities and weights settle, by the linearizations. A damped step is a single one. gain: decrease
@@ -321,7 +311,7 @@ static db_status begin_joint(db_intensity_search *w) {
     DB_TRY(keep_linearizations(w, &now));
     record_pass(w, w->course.total, 0);
     w->course.fits = FITS;
-    DB_TRY(fit_errors(w));
+    DB_TRY(db_intensity_fit_errors(w));
     return db_intensity_keep(w);
 }
 
@@ -351,14 +341,13 @@ static db_status begin_light(db_shots *all, const db_joint_links *links, int sta
 /* Errors and light at the minimum, and each shot's measurements there. */
 static db_status pass_minimum(db_intensity_search *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
-    const db_intensity_minimum at = minimum_of(w);
     set_point(w, w->trial, w->best);
     DB_TRY(db_open_shots_sum(all, "errors", w->pass.stage, &w->pass.order,
                              db_intensity_shot_conclude, &w->pass, 0, NULL));
     if (all->series) DB_TRY(db_series_compare_light(all));
     DB_TRY(db_records_collect(all));
     DB_TRY(db_intensities_judge(all, result));
-    DB_TRY(db_intensity_conclude(&at, &w->result->merged, &result->estimates));
+    DB_TRY(db_intensity_conclude(w, &result->estimates));
     DB_TRY(db_intensity_observe(&w->records, w->best, &w->result->observations));
     return end_normalized(w);
 }

@@ -14,9 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds outliers by logarithms: shots differ by factors, because brighter ones show more of the models' faults.
- * shot: gets the outliers. */
-static db_status find_outliers(db_shots *all, size_t *shot, size_t *found) {
+/* Excludes outliers by logarithms: shots differ by factors, because brighter ones show more of the models' faults. */
+static db_status exclude_far(db_shots *all) {
     enum { FEWEST = 8 }; /* fewest shots for a usual value */
     const double limit = all->options->outlier_sigma, least_width = 0.05;
     double *const list = malloc((all->count + 1) * sizeof *list);
@@ -34,37 +33,12 @@ static db_status find_outliers(db_shots *all, size_t *shot, size_t *found) {
         const double far = (log(summary->target) - usual) / width;
         if (!summary->used || !(summary->target > 0) || far <= limit) continue;
         summary->used = 0;
-        shot[(*found)++] = i;
         snprintf(summary->reason, sizeof summary->reason,
                  "outlier: its target of %.4g per degree of freedom is %.1f robust standard "
                  "deviations above the median %.4g of all shots",
                  summary->target, far, exp(usual));
     }
     return DB_OK;
-}
-
-/* A shot that rank 0 has excluded. */
-typedef struct exclusion {
-    size_t shot;
-    char reason[DB_FIT_REASON_SIZE];
-} exclusion;
-
-/* Tells the shot's process the reason. */
-static db_status spread(db_shots *all, const size_t *shot, size_t shots) {
-    exclusion one;
-    if (all->team.size == 1) return db_records_count(all);
-    DB_TRY(db_team_broadcast(&all->team, all->context, &shots, sizeof shots));
-    for (size_t k = 0; k < shots; k++) {
-        if (all->team.rank == 0) {
-            one.shot = shot[k];
-            memcpy(one.reason, all->summary[one.shot].reason, sizeof one.reason);
-        }
-        DB_TRY(db_team_broadcast(&all->team, all->context, &one, sizeof one));
-        if (!db_shots_own(all, one.shot)) continue;
-        all->summary[one.shot].used = 0;
-        memcpy(all->summary[one.shot].reason, one.reason, sizeof one.reason);
-    }
-    return db_records_count(all);
 }
 
 /* Do the spots of a frame and of its neighbours confirm the model? Uses as many neighbours as needed for enough
@@ -91,45 +65,39 @@ static void decide_frames(db_shots *all) {
     }
 }
 
-/* Finds wrong shots, unless they are more than a fraction of all: then none is excluded. */
-static void find_wrong(db_shots *all, double most, size_t *shot, size_t *found,
-                       db_wrong_shots *left) {
-    size_t count = 0;
+static int is_wrong(const db_shot_summary *summary) { return summary->used && summary->wrong; }
+
+/* Excludes wrong shots, unless they are more than a fraction of all: then none is excluded. */
+static void exclude_wrong(db_shots *all, double most, db_wrong_shots *left) {
+    db_wrong_shots found = { 0, 0 };
     decide_frames(all);
     db_series_judge_light(all);
     for (size_t i = 0; i < all->count; i++)
-        if (all->summary[i].used && all->summary[i].wrong) shot[count++] = i;
-    if ((double)count > most * (double)all->used) {
-        *left = (db_wrong_shots){ count, shot[0] };
+        if (is_wrong(&all->summary[i]) && found.count++ == 0) found.first = i;
+    if ((double)found.count > most * (double)all->used) {
+        *left = found;
         return;
     }
-    for (size_t k = 0; k < count; k++) all->summary[shot[k]].used = 0;
-    *found = count;
+    for (size_t i = 0; i < all->count; i++)
+        if (is_wrong(&all->summary[i])) all->summary[i].used = 0;
 }
 
-/* Excludes outliers, or wrong shots up to a fraction of all (NULL: outliers). */
-static db_status exclude(db_shots *all, double most_wrong, db_wrong_shots *wrong) {
-    size_t *const shot = malloc((all->count + 1) * sizeof *shot);
-    db_status status = shot ? DB_OK : db_fail_memory(all->context, "the shots' targets");
-    size_t count = 0;
-    if (status == DB_OK && all->team.rank == 0) {
-        if (wrong)
-            find_wrong(all, most_wrong, shot, &count, wrong);
-        else
-            status = find_outliers(all, shot, &count);
-    }
-    status = db_team_common_status(&all->team, all->context, status);
-    if (!shot) return status;
-    if (status == DB_OK) status = spread(all, shot, count);
-    if (status == DB_OK) db_shots_report_excluded(all);
-    free(shot);
-    return status;
+/* Tells all processes which of their shots rank 0 has excluded. */
+static db_status tell_excluded(db_shots *all, db_status status) {
+    DB_TRY(db_team_common_status(&all->team, all->context, status));
+    DB_TRY(db_records_return(all));
+    DB_TRY(db_records_count(all));
+    db_shots_report_excluded(all);
+    return DB_OK;
 }
 
-db_status db_shots_exclude_outliers(db_shots *all) { return exclude(all, 0, NULL); }
+db_status db_shots_exclude_outliers(db_shots *all) {
+    return tell_excluded(all, all->team.rank == 0 ? exclude_far(all) : DB_OK);
+}
 
 db_status db_shots_exclude_wrong(db_shots *all, int is_last, db_wrong_shots *wrong) {
     *wrong = (db_wrong_shots){ 0, 0 };
-    DB_TRY(exclude(all, is_last ? 0.05 : 0.5, wrong));
+    if (all->team.rank == 0) exclude_wrong(all, is_last ? 0.05 : 0.5, wrong);
+    DB_TRY(tell_excluded(all, DB_OK));
     return db_team_broadcast(&all->team, all->context, wrong, sizeof *wrong);
 }

@@ -134,7 +134,13 @@ db_status db_records_tell(db_shots *all, void *items, size_t size) {
     return pass_all(all, 0, items, size);
 }
 
+static db_status pass_records(db_shots *all, int to_first) {
+    return pass_all(all, to_first, NULL, sizeof *all->summary + numbers_bytes(all));
+}
+
 db_status db_records_collect(db_shots *all) {
-    DB_TRY(pass_all(all, 1, NULL, sizeof *all->summary + numbers_bytes(all)));
+    DB_TRY(pass_records(all, 1));
     return db_records_count(all);
 }
+
+db_status db_records_return(db_shots *all) { return pass_records(all, 0); }

@@ -13,6 +13,9 @@ void db_shown_move(db_shown *shown, db_pieces *pieces);
  * number of shots in use and of their degrees of freedom (db_shots.used, degrees). */
 db_status db_records_collect(db_shots *all);
 
+/* Afterwards: brings them back to the shots' processes, as rank 0 has changed them. */
+db_status db_records_return(db_shots *all);
+
 /* Passes items of `size` bytes, one for each shot, [count]: from the shot's process to rank 0, and back. */
 db_status db_records_hear(db_shots *all, void *items, size_t size);
 db_status db_records_tell(db_shots *all, void *items, size_t size);

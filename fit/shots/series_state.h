@@ -49,9 +49,4 @@ static inline double db_series_step(double value, double fall, int others_follow
     return fmax(others_follow ? most_fall * value : 0, value - fall);
 }
 
-/* Fills of_spread of the boxes of an open shot, as evaluated, where the mosaic spread is held. */
-struct db_open_shot;
-db_status db_series_note_spreads(const db_shots *all, db_context *context,
-                                 const struct db_open_shot *open, db_part_light *part);
-
 #endif
