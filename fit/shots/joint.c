@@ -255,26 +255,33 @@ static db_status evaluate_joint(void *user, const double *x, db_evaluation *at) 
     return DB_OK;
 }
 
-static db_status prepare_joint(joint *j) {
-    db_shots *const all = j->all;
+static db_status allocate_joint(joint *j) {
     const size_t n = j->links.unknowns;
     j->schur_size = db_schur_sums_size(n);
     const size_t sums_size = j->schur_size + COUNTS;
     j->sums = malloc((sums_size + 2 * n) * sizeof *j->sums);
     j->index = calloc(n + 1, sizeof *j->index);
     j->at_bound = calloc(n + 1, sizeof *j->at_bound);
-    if (!j->sums || !j->index || !j->at_bound) return db_fail_memory(all->context, "a joint stage");
+    if (!j->sums || !j->index || !j->at_bound)
+        return db_fail_memory(j->all->context, "a joint stage");
     j->value = j->sums + sums_size;
     j->spare = j->value + n;
+    j->search.stage = &j->all->settings.stages[j->stage];
     db_joint_links_index(&j->links, j->index);
+    return DB_OK;
+}
+
+static db_status prepare_joint(joint *j) {
+    db_shots *const all = j->all;
     j->search = (db_search){ .context = all->context,
                              .problem = { evaluate_joint, record_joint, keep_best, j },
-                             .stage = &all->settings.stages[j->stage],
+                             .stage = j->search.stage,
                              .number = j->stage,
                              .course = &all->course,
                              .log = all->checkpoint ? &j->log : NULL,
                              .degrees = degrees(j) };
-    DB_TRY(db_unknowns_make(all->context, &all->settings, j->index, n, &j->search.unknowns));
+    DB_TRY(db_unknowns_make(all->context, &all->settings, j->index, j->links.unknowns,
+                            &j->search.unknowns));
     DB_TRY(db_curves_restrain(all, &j->search.unknowns));
     return db_search_prepare(&j->search);
 }
@@ -335,26 +342,11 @@ static db_status choose_priors(joint *j) {
     db_shots *const all = j->all;
     const size_t n = j->links.unknowns;
     if (!db_curves_are_open(all, j->stage)) return DB_OK;
-    j->schur_size = db_schur_sums_size(n);
-    size_t *const index = calloc(n + 1, sizeof *index);
-    double *const sums = malloc((j->schur_size + n + 1) * sizeof *sums);
-    db_status status = index && sums ? DB_OK : db_fail_memory(all->context, "evidence of curves");
-    status = db_workers_common_status(all, status);
-    if (status == DB_OK && index && sums) {
-        double *const value = sums + j->schur_size;
-        db_joint_links_index(&j->links, index);
-        for (size_t i = 0; i < n; i++) value[i] = all->common.value[index[i]];
-        j->at = j->value = value;
-        j->search.stage = &all->settings.stages[j->stage];
-        status = db_open_shots_sum(all, "evidence", j->stage, &j->links.order, weigh_shot, j,
-                                   j->schur_size, sums);
-        if (status == DB_OK)
-            status = db_workers_common_status(all, db_curves_choose(all, index, n, value, sums));
-        j->value = NULL;
-    }
-    free(index);
-    free(sums);
-    return status;
+    for (size_t i = 0; i < n; i++) j->value[i] = all->common.value[j->index[i]];
+    j->at = j->value;
+    DB_TRY(db_open_shots_sum(all, "evidence", j->stage, &j->links.order, weigh_shot, j,
+                             j->schur_size, j->sums));
+    return db_workers_common_status(all, db_curves_choose(all, j->index, n, j->value, j->sums));
 }
 
 /* Resumes the stage from the checkpoint. */
@@ -379,7 +371,8 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
     j->all = all;
     j->stage = stage;
     j->links = db_joint_links_make(all, stage);
-    status = choose_priors(j);
+    status = db_workers_common_status(all, allocate_joint(j));
+    if (status == DB_OK) status = choose_priors(j);
     if (status == DB_OK) status = take_up(j);
     if (status == DB_OK) status = db_workers_common_status(all, prepare_joint(j));
     if (status == DB_OK) status = begin_unknowns(j, j->value);
