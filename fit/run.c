@@ -183,15 +183,16 @@ static db_status begin_again(db_shots *all, int stage, int *given) {
 
 /* *next: gets the stage that follows. */
 static db_status run_joint(db_shots *all, int stage, int *next, db_fit_shots_result *result) {
-    int again = 0;
-    const int last = stage + 1 == (int)all->settings.stage_count;
+    int again = 0, repeat = 0;
+    int last = stage + 1 == (int)all->settings.stage_count;
     db_stage_result end;
     db_wrong_shots wrong;
     const int amplitudes = db_fit_is_intensity_stage(&all->settings, stage);
     DB_TRY(amplitudes ? db_intensity_stage_run(all, stage, &end, result)
-                      : db_joint_run(all, stage, &end, last ? result : NULL));
+                      : db_joint_run(all, stage, &end, last ? result : NULL, &repeat));
     take_end(all, stage, &end, result);
     DB_TRY(db_records_collect(all));
+    if (repeat) last = 0;
     if (!last) DB_TRY(db_shots_exclude_outliers(all));
     DB_TRY(judge_shots(all, stage, last, &wrong));
     if (last) {
@@ -202,6 +203,7 @@ static db_status run_joint(db_shots *all, int stage, int *next, db_fit_shots_res
     DB_TRY(db_shots_check_count(all));
     DB_TRY(begin_again(all, stage, &again));
     if (again) *next = 0;
+    if (repeat) *next = stage;
     DB_TRY(db_shown_pass_on(all));
     DB_TRY(db_checkpoint_keep(all, NULL));
     return db_workers_common_status(all, db_store_empty(all->context, &all->store));

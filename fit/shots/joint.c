@@ -1,7 +1,9 @@
 /* A joint stage: the search for the quantities that shots share. A checkpoint can resume it. */
 #include "fit/shots/joint.h"
 
+#include "fit/shots/contradiction.h"
 #include "fit/shots/curves.h"
+#include "fit/shots/outliers.h"
 
 #include "base/context_internal.h"
 #include "fit/shots/joint_conclude.h"
@@ -41,7 +43,12 @@ typedef struct joint {
 } joint;
 
 static size_t point_size(const db_schur_order *order) {
-    return order->local + db_schur_tail_size(order);
+    return order->local + db_schur_tail_size(order) + db_contradiction_size(order->shared);
+}
+
+static db_shot_point point_in(const db_schur_order *order, double *memory) {
+    return (db_shot_point){ memory, db_schur_tail_in(order, memory + order->local),
+                            memory + order->local + db_schur_tail_size(order) };
 }
 
 db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage) {
@@ -53,10 +60,8 @@ db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, in
     double *const memory = calloc(2 * point + starts + 1, sizeof *memory);
     if (!memory) return db_fail_memory(context, "the local quantities of a shot");
     free(state->best.local);
-    state->best.local = memory;
-    state->best.tail = db_schur_tail_in(&order, memory + order.local);
-    state->trial.local = memory + point;
-    state->trial.tail = db_schur_tail_in(&order, memory + point + order.local);
+    state->best = point_in(&order, memory);
+    state->trial = point_in(&order, memory + point);
     state->begin = (db_linked_start *)(void *)(memory + 2 * point);
     return DB_OK;
 }
@@ -111,6 +116,7 @@ static db_status reduce_shot(const joint *j, db_context *context, size_t shot, d
     db_schur_reduce(order, o->loss, o->gradient, o->normal, open->held,
                     &j->all->state[shot].trial.tail, own, open->work);
     db_joint_links_add(&j->links, shot, own, sum);
+    memcpy(j->all->state[shot].trial.sums, own, db_contradiction_size(order->shared) * sizeof *own);
     free(own);
     return DB_OK;
 }
@@ -195,6 +201,8 @@ static void keep_trials(joint *j) {
         memcpy(state->best.local, state->trial.local, j->links.order.local * sizeof(double));
         memcpy(state->best.tail.row, state->trial.tail.row,
                db_schur_tail_size(&j->links.order) * sizeof(double));
+        memcpy(state->best.sums, state->trial.sums,
+               db_contradiction_size(j->links.order.shared) * sizeof(double));
     }
 }
 
@@ -329,6 +337,19 @@ static db_status search_unknowns(joint *j, db_stage_result *end) {
     return DB_OK;
 }
 
+/* Excludes shots that contradict the minimum. *again: 1 if there are any, and no later stage refines the others without
+ * them. */
+static db_status leave_out_contradicting(joint *j, int is_last, int *again) {
+    const size_t s = j->links.order.shared;
+    unsigned char held[DB_MOST_COMPARED];
+    size_t excluded = 0;
+    if (j->all->series || j->looks || !db_contradiction_size(s)) return DB_OK;
+    for (size_t k = 0; k < s; k++) held[k] = j->at_bound[k] != 0;
+    DB_TRY(db_shots_exclude_contradicting(j->all, j->index, s, j->value, held, &excluded));
+    *again = is_last && excluded > 0;
+    return DB_OK;
+}
+
 /* Adds a shot's sums for the choice of priors; a shot that cannot be evaluated is left out. */
 static db_status weigh_shot(void *user, db_context *context, size_t shot, db_open_shot *open,
                             double *sum) {
@@ -359,8 +380,8 @@ static db_status take_up(joint *j) {
     return DB_OK;
 }
 
-db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
-                       db_fit_shots_result *result) {
+db_status db_joint_run(db_shots *all, int stage, db_stage_result *end, db_fit_shots_result *result,
+                       int *again) {
     joint *const j = calloc(1, sizeof *j);
     db_status status =
         db_workers_common_status(all, j ? DB_OK : db_fail_memory(all->context, "a joint stage"));
@@ -377,7 +398,9 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end,
     if (status == DB_OK) status = db_workers_common_status(all, prepare_joint(j));
     if (status == DB_OK) status = begin_unknowns(j, j->value);
     if (status == DB_OK) status = search_unknowns(j, end);
-    if (status == DB_OK && result) {
+    if (status == DB_OK && end->end == DB_STAGE_CONVERGED)
+        status = leave_out_contradicting(j, result != NULL, again);
+    if (status == DB_OK && result && !*again) {
         const db_joint_minimum at = { stage,    &j->links,   &j->search.unknowns,
                                       j->value, j->at_bound, j->looks };
         status = db_joint_conclude(all, &at, result);

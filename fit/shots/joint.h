@@ -9,8 +9,11 @@
 db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage);
 
 /* Minimizes over all shots, whose pixels are in the store. Afterwards the models are at the minimum; *end says how
- * the search ended. result: not NULL in the last stage; gets errors and statistics, as do the summaries of shots. */
-db_status db_joint_run(db_shots *all, int stage, db_stage_result *end, db_fit_shots_result *result);
+ * the search ended. result: not NULL in the last stage; gets errors and statistics, as do the summaries of shots. Shots that
+ * contradict the others are excluded; then *again becomes 1 in the last stage, which the others have to repeat, without a
+ * result. */
+db_status db_joint_run(db_shots *all, int stage, db_stage_result *end, db_fit_shots_result *result,
+                       int *again);
 
 /* Adds an evaluation to the history, whose list of values is filled in, and reports it. at: values of the shared
  * parameters `index`. */

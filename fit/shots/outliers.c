@@ -4,10 +4,13 @@
 #include "base/context_internal.h"
 #include "base/quantile.h"
 #include "fit/search/agreement.h"
+#include "fit/shots/contradiction.h"
 #include "fit/shots/records.h"
 #include "fit/shots/series.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
+
+#include <dualbragg/expert/fit_quantities.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -93,6 +96,70 @@ static db_status tell_excluded(db_shots *all, db_status status) {
 
 db_status db_shots_exclude_outliers(db_shots *all) {
     return tell_excluded(all, all->team.rank == 0 ? exclude_far(all) : DB_OK);
+}
+
+static void tell_contradiction(db_shots *all, const db_contradiction *c, const size_t *index,
+                               const double *value) {
+    db_shot_summary *const summary = &all->summary[c->shot];
+    const db_fit_parameter *const p = &all->settings.parameters[index[c->quantity]];
+    char name[DB_FIT_NAME_SIZE];
+    const double at = value[c->quantity];
+    db_fit_quantity_name(&all->settings.panel_groups, db_fit_quantity_of(p), name);
+    snprintf(
+        summary->reason, sizeof summary->reason,
+        "contradicts the other shots: its spots ask for %s %.6g +- %.2g %s, theirs for %.6g +- "
+        "%.2g; by values of its own its log likelihood gains %.4g, expected at most %g",
+        name, at + c->own, c->own_error, db_parameter_describe(p->parameter)->unit, at + c->others,
+        c->others_error, c->margin, -DB_AGREEMENT_SIGNIFICANT);
+}
+
+/* sums: [count][size] equations of the shots; used: gets flags. */
+static db_status find_contradicting(db_shots *all, const size_t *index, size_t shared,
+                                    const double *value, const unsigned char *held,
+                                    const double *sums, size_t *found) {
+    unsigned char *const used = malloc(all->count + 1);
+    double *const misfit = malloc((all->count + 1) * sizeof *misfit);
+    db_status status =
+        used && misfit ? DB_OK : db_fail_memory(all->context, "a comparison of shots");
+    size_t most = 0;
+    for (size_t i = 0; i < all->count && status == DB_OK; i++) {
+        used[i] = all->summary[i].used != 0;
+        misfit[i] = all->summary[i].target;
+        most += used[i];
+    }
+    for (most = most ? (most - 1) / 2 : 0; *found < most && status == DB_OK;) {
+        db_contradiction c;
+        status =
+            db_contradiction_find(all->context, all->count, shared, sums, used, misfit, held, &c);
+        if (status != DB_OK || !(c.margin > -DB_AGREEMENT_SIGNIFICANT)) break;
+        used[c.shot] = 0;
+        all->summary[c.shot].used = 0;
+        ++*found;
+        tell_contradiction(all, &c, index, value);
+    }
+    free(used);
+    free(misfit);
+    return status;
+}
+
+db_status db_shots_exclude_contradicting(db_shots *all, const size_t *index, size_t shared,
+                                         const double *value, const unsigned char *held,
+                                         size_t *excluded) {
+    const size_t row = db_contradiction_size(shared) * sizeof(double);
+    double *const sums = calloc(all->count + 1, row);
+    db_status status = sums ? DB_OK : db_fail_memory(all->context, "a comparison of shots");
+    *excluded = 0;
+    status = db_team_common_status(&all->team, all->context, status);
+    for (size_t i = 0; i < all->count && status == DB_OK; i++)
+        if (db_shots_own(all, i) && all->summary[i].used)
+            memcpy(sums + i * db_contradiction_size(shared), all->state[i].best.sums, row);
+    if (status == DB_OK) status = db_records_hear(all, sums, row);
+    if (status == DB_OK) status = db_records_collect(all);
+    if (status == DB_OK && all->team.rank == 0)
+        status = find_contradicting(all, index, shared, value, held, sums, excluded);
+    free(sums);
+    DB_TRY(tell_excluded(all, status));
+    return db_team_broadcast(&all->team, all->context, excluded, sizeof *excluded);
 }
 
 db_status db_shots_exclude_wrong(db_shots *all, int is_last, db_wrong_shots *wrong) {

@@ -8,6 +8,13 @@
  * db_records_collect; all processes call it. */
 db_status db_shots_exclude_outliers(db_shots *all);
 
+/* Excludes shots that ask for other shared quantities than the others do, at most half of them, and reports them: the gain in
+ * the log likelihood of such a shot by values of its own is beyond chance. index, value: [shared] numbers of the
+ * parameters, and their values at the minimum; held: flags of those at a bound. After a joint stage; all processes call it. */
+db_status db_shots_exclude_contradicting(db_shots *all, const size_t *index, size_t shared,
+                                         const double *value, const unsigned char *held,
+                                         size_t *excluded);
+
 /* Number of spots that confirm a right model by themselves: their margins (DB_MARGIN_PER_SPOT) become significant. */
 enum { DB_ENOUGH_JUDGED = 128 };
 

@@ -18,6 +18,7 @@
 typedef struct db_shot_point {
     double *local;      /* values of its local quantities */
     db_schur_tail tail; /* their change with the shared ones */
+    double *sums;       /* equations of the shared ones (db_contradiction_size) */
 } db_shot_point;
 
 /* Place of the moments of a shot's spots in the store. */
