@@ -3,9 +3,11 @@
 
 #include "base/context_internal.h"
 #include "base/given.h"
+#include "base/vector.h"
 #include "fit/config/algorithms.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/orientation.h"
+#include "fit/pixels/geometry.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/config/quantity.h"
 
@@ -346,10 +348,35 @@ db_status db_fit_check_data(db_context *context, const db_experiment *start,
     return check_image(context, start, image, settings);
 }
 
+db_status db_fit_check_spacing(db_context *context, const db_experiment *start) {
+    db_fit_geometry g;
+    double longest = 0, pixel = INFINITY;
+    DB_TRY(db_fit_geometry_of(context, start, &g));
+    for (int i = 0; i < 3; i++) {
+        const double row[3] = { g.a_star[i], g.a_star[3 + i], g.a_star[6 + i] };
+        longest = fmax(longest, db_length(row));
+    }
+    db_fit_geometry_clear(&g);
+    for (size_t p = 0; p < start->detector.panel_count; p++)
+        for (int i = 0; i < 2; i++) pixel = fmin(pixel, start->detector.panels[p].pixel_size[i]);
+    const double *const cell = start->crystal.cell,
+                        apart = start->beam.wavelength * longest /
+                                pixel; /* pixels for each mm of distance */
+    if (!(fabs(start->detector.distance) * apart < 1)) return DB_OK;
+    return db_fail(
+        context, DB_ERROR_INPUT,
+        "detector distance %g mm: neighbouring reflections of a cell of %g, %g, %g A are "
+        "%.2g pixels apart at most (wavelength %g A, pixels of %g mm), so that no image "
+        "tells them apart; expected more than %.3g mm",
+        start->detector.distance, cell[0], cell[1], cell[2], fabs(start->detector.distance) * apart,
+        start->beam.wavelength, pixel, 1 / apart);
+}
+
 db_status db_fit_check(db_context *context, const db_experiment *start,
                        const db_measured_image *image, const db_fit_settings *settings,
                        int is_frame) {
     DB_TRY(db_fit_check_data(context, start, image, settings));
+    DB_TRY(db_fit_check_spacing(context, start));
     DB_TRY(check_parameters(context, start, settings, is_frame));
     if (settings->stage_count < 1 || settings->stage_count > DB_FIT_MAX_STAGES)
         return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu stages, expected 1 to %d",

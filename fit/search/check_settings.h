@@ -17,4 +17,7 @@ db_status db_fit_check_quantities(db_context *context, const db_fit_settings *se
 db_status db_fit_check_data(db_context *context, const db_experiment *start,
                             const db_measured_image *image, const db_fit_settings *settings);
 
+/* Are neighbouring reflections in different pixels at all? A distance in another unit puts all of them into one. */
+db_status db_fit_check_spacing(db_context *context, const db_experiment *start);
+
 #endif

@@ -343,6 +343,7 @@ db_status db_fit_find_lattices(db_context *context, const db_measured_image *ima
     *count = 0;
     memset(lattices, 0, most * sizeof *lattices);
     DB_TRY(db_fit_check_data(context, experiment, image, settings));
+    DB_TRY(db_fit_check_spacing(context, experiment));
     DB_TRY(db_observed_spots_of_image(context, image, settings, &seen));
     series s = { .experiment = experiment, .lattice = lattices, .effort = 1 };
     const db_status status = search_in(context, settings, &seen, most, &s);

@@ -111,7 +111,8 @@ const db_setup_field db_setup_fields[] = {
     [DB_FIELD_TAIL_1] = OPEN_NUMBERS("tail1", "tail 1", "", 2, spread.tail[0], (NOT_NEGATIVE), "none",
         "spots closed: heavier tail: fraction of the blocks, and factor on the widths of their rotations and strains"),
     [DB_FIELD_TAIL_2] = OPEN_NUMBERS("tail2", "tail 2", "", 2, spread.tail[1], (NOT_NEGATIVE), "none", "second tail: fraction and factor"),
-    [DB_FIELD_BANDWIDTH_RMS] = SPREAD("bandwidth_rms", "bandwidth (rms)", "", 1, bandwidth_rms, (0, 1),
+    /* at most 0.2: the closed form is off by about the bandwidth, and a wider Gaussian has wavelengths below 0 */
+    [DB_FIELD_BANDWIDTH_RMS] = SPREAD("bandwidth_rms", "bandwidth (rms)", "", 1, bandwidth_rms, (0, 0.2),
         "spots closed: relative standard deviation of the wavelength of each source; 0.001 is 0.1 %; for a full range of dispersion 0.289 of it"),
     [DB_FIELD_DIVERGENCE_RMS] = SPREAD("divergence_rms", "divergence (rms)", "mrad", 2, divergence_rms, (0, 1570),
         "spots closed: standard deviations of the direction of each source: horizontal (along the E field), vertical; for a full range 0.289 of it, for two ranges with the elliptical cut 1/4 of each"),

@@ -93,6 +93,7 @@
 
     # spots in closed form
     expect 2 "mosaic_rms: has an effect with spots in closed form only; add -spots closed" sim $small -floatfile o -mosaic_rms 0.1
+    expect 3 "bandwidth (rms): expected a number from 0 to 0.2, found 1" sim $small -floatfile o -spots closed -bandwidth_rms 1
     expect 2 "bandwidth_rms: has an effect with spots in closed form only" sim $small -floatfile o -spots sampled -bandwidth_rms 0.001
     expect 2 "-spots: expected sampled|closed, found 'open'" sim $small -floatfile o -spots open
     expect 2 "-mosaic_rms_abc: expected a number (degree), found the end" sim $small -floatfile o -mosaic_rms_abc 0.1 0.2

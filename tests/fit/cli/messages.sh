@@ -32,6 +32,11 @@ echo 'refine: {misset_x: {range: 1}}' > open.yaml
 expect 3 'model: expected cell, matrix or expt, or find_orientation: yes' open.yaml --image crystal.img
 expect 3 'use model.find_orientation: yes' fit.yaml --image crystal.img 'model.misset=[2, 3, 4]' data.excitation_angle=0.05 \
     data.min_strong_reflections=100
+# a distance in metres: before the search, and before a refinement; a little above the limit it is nobody's fault
+expect 3 'neighbouring reflections of a cell of 40, 55, 70 A are 0.025 pixels apart at most (wavelength 1 A, pixels of 0.2 mm), so that no image tells them apart; expected more than 8 mm' \
+    crystal.img --cell 40 55 70 model.distance=0.2
+expect 3 'expected more than 8 mm' fit.yaml --image crystal.img model.distance=7.9
+expect 1 'not to be used' fit.yaml --image crystal.img model.distance=8.1
 # refused before the search, which would find no spots
 expect 2 'refine.cell_a: the start 40 is below min 41' fit.yaml --image blank.img model.find_orientation=yes 'refine.cell_a={min: 41, max: 42}'
 # images that cannot be read, where nothing says what is refined
