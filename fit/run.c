@@ -17,6 +17,7 @@
 #include "fit/shots/outliers.h"
 #include "fit/own_stages.h"
 #include "fit/verdict/conclude.h"
+#include "fit/verdict/held_distance.h"
 #include "fit/verdict/verdict.h"
 #include "fit/verdict/warnings.h"
 #include "fit/shots/records.h"
@@ -469,6 +470,8 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     result->shot_evaluations = all->evaluations;
     if (all->source->in_full && all->count == 1) tell_of_one(result);
     status = rank == 0 && result->passages ? db_series_merge(all, result) : DB_OK;
+    if (status == DB_OK && result->passages && !result->intensities)
+        status = db_held_distance_widen_series(all->context, result);
     DB_TRY(db_workers_common_status(all, status));
     return result->passages || result->intensities
                ? db_fit_series_warnings_make(all->context, result)

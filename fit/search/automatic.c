@@ -246,10 +246,9 @@ static double beside_cell(const db_fit_geometry *geometry, size_t panel, const d
     return distance * fabs(tan(angle) - 2 * tan(angle / 2) / (cosine * cosine));
 }
 
-/* Is the part of the Ewald sphere that the detector sees so flat that places of spots do not tell the distance from
- * the size of the cell, and hardly tilts from the orientation? As of electrons: lenses make their distance and hold
- * the image upright, and what distorts it or the turn of the crystal would drive these quantities far off. */
-static db_status find_flat(db_context *context, const db_experiment *start, int *is_flat) {
+/* As of electrons: lenses make their distance and hold the image upright, and what distorts it or the turn of the crystal
+ * would drive these quantities far off. */
+db_status db_fit_sphere_is_flat(db_context *context, const db_experiment *start, int *is_flat) {
     const double change = 0.01,
                  least = 0.05; /* of the distance; pixels: spots are placed this well */
     db_fit_geometry geometry;
@@ -295,7 +294,7 @@ static db_choosing choosing_of(const db_fit_config *config, const db_parameter_f
 db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                                    const db_experiment *start) {
     int is_flat = 0;
-    if (config->series) DB_TRY(find_flat(context, start, &is_flat));
+    if (config->series) DB_TRY(db_fit_sphere_is_flat(context, start, &is_flat));
     for (int choosing = DB_CHOOSING_CHOSEN; choosing <= (int)DB_CHOOSING_EARNED; choosing++)
         for (int settling = 0; settling <= (int)DB_SETTLING_SHAPE; settling++)
             for (int k = 0; k < DB_PARAMETER_COUNT; k++) {

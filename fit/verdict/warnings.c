@@ -1,6 +1,8 @@
 /* Warnings of a result: weakly determined, badly fitted or far off parameters. */
 #include "fit/verdict/warnings.h"
 
+#include "fit/verdict/held_distance.h"
+
 #include "base/shown_text.h"
 #include "base/context_internal.h"
 #include "fit/config/quantity.h"
@@ -343,26 +345,19 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
 
 /* Distance of the first shot, as an example for all. */
 static double first_distance(const db_fit_shots_result *result) {
-    for (size_t s = 0; s < result->shot_count; s++)
-        if (result->shot[s].experiment.oversample > 0)
-            return result->shot[s].experiment.detector.distance;
-    return NAN;
+    const db_experiment *const first = db_first_model(result);
+    return first ? first->detector.distance : NAN;
 }
 
 /* Edges of a series' cell scale with a distance that is not refined, which no series tests. */
 static void about_series_distance(list *l) {
-    int edges = 0, refined = 0;
-    for (size_t i = 0; i < l->estimates->count; i++) {
-        const db_parameter p = l->estimates->list[i].parameter;
-        edges |= p >= DB_CELL_A && p <= DB_CELL_C;
-        refined |= p == DB_DISTANCE;
-    }
-    if (edges && !refined)
+    const db_fit_estimate *const edge = db_held_distance_edge(l->estimates);
+    if (edge)
         warn(
             l, "refine distance with a range, or calibrate it by other means",
             "the distance was held at %.6g mm and has not been tested: edges of the cell are wrong "
-            "by the same factor as the distance, which their errors do not include",
-            l->distance);
+            "by the same factor as the distance, which their errors %s",
+            l->distance, is_widened(edge) ? "take to be within 1 %" : "do not include");
 }
 
 db_status db_fit_series_warnings_make(db_context *context, db_fit_shots_result *result) {
