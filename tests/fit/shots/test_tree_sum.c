@@ -5,6 +5,8 @@
 #include "fit/made_up_team.h"
 #include "base/context_internal.h"
 #include "cli/processes.h"
+#include "fit/shots/outliers.h"
+#include "fit/shots/records.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
 #include "fit/shots/tree_sum.h"
@@ -243,6 +245,65 @@ static void shots_that_take_long_hold_nobody_up(void **state) {
     assert_in_range(with_slow, SLOW, SHOTS / MEMBERS - 10);
 }
 
+/* More shots than one message holds. The last one is an outlier. */
+enum { STILLS = 600, OUTLIER = STILLS - 1 };
+
+static const char *name_still(void *user, size_t shot) {
+    (void)user;
+    (void)shot;
+    return "a still";
+}
+
+static double number_of(size_t shot) { return 1 / (1 + (double)shot); }
+
+static void exclude_outlier(void *user, const db_fit_team *team) {
+    const db_fit_shots_options options = { .outlier_sigma = 8 };
+    const db_fit_shot_source source = { .name = name_still };
+    db_shots all = { .team = *team,
+                     .options = &options,
+                     .source = &source,
+                     .count = STILLS,
+                     .chunk = 1,
+                     .parameters = 2 };
+    (void)user;
+    assert_int_equal(db_context_create(&all.context), DB_OK);
+    assert_int_equal(db_shares_create(&all), DB_OK);
+    assert_int_equal(db_shares_begin(&all), DB_OK);
+    all.summary = calloc(STILLS, sizeof *all.summary);
+    all.state = calloc(STILLS, sizeof *all.state);
+    all.numbers = calloc(STILLS * db_shots_numbers(&all), sizeof *all.numbers);
+    assert_true(all.summary && all.state && all.numbers);
+    for (size_t i = 0; i < STILLS; i++) {
+        if (!db_shots_own(&all, i)) continue;
+        all.summary[i].used = 1;
+        all.summary[i].target = i == OUTLIER ? 1000 : 1 + 0.01 * (double)(i % 7);
+        db_shots_value(&all, i)[1] = number_of(i);
+    }
+    assert_int_equal(db_records_collect(&all), DB_OK);
+    assert_int_equal(all.used, STILLS);
+    assert_int_equal(db_shots_exclude_outliers(&all), DB_OK);
+    assert_int_equal(all.used, STILLS - 1);
+    for (size_t i = 0; i < STILLS; i++) {
+        const db_shot_summary *const summary = &all.summary[i];
+        if (team->rank > 0 && !db_shots_own(&all, i)) continue;
+        assert_int_equal(summary->used, i != OUTLIER);
+        assert_int_equal(*summary->reason != '\0', i == OUTLIER);
+        assert_true(fabs(db_shots_value(&all, i)[1] - number_of(i)) < 1e-300);
+    }
+    free(all.numbers);
+    free(all.state);
+    free(all.summary);
+    db_shares_destroy(&all);
+    db_context_destroy(&all.context);
+}
+
+/* The first process excludes a shot; the process that works on it knows that, and why. */
+static void excluded_shots_are_known_to_their_processes(void **state) {
+    (void)state;
+    enum { MEMBERS = 3 };
+    made_up_team_run(MEMBERS, 0, exclude_outlier, NULL, NULL);
+}
+
 /* A task of an array has its part of the list, all tasks together have it all. Lattices of an image, be they apart in
  * the list, are of one task. */
 static void tasks_share_a_list(void **state) {
@@ -279,6 +340,7 @@ int main(void) {
         cmocka_unit_test(a_broken_team_is_an_error),
         cmocka_unit_test(messages_may_be_longer_than_int),
         cmocka_unit_test(shots_that_take_long_hold_nobody_up),
+        cmocka_unit_test(excluded_shots_are_known_to_their_processes),
         cmocka_unit_test(tasks_share_a_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
