@@ -6,6 +6,7 @@
 #include "fit/four_panels.h"
 #include "fit/rendered_image.h"
 #include "fit/objective/stage_data.h"
+#include "fit/objective/variables.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/fit_quantities.h>
@@ -274,8 +275,25 @@ static void scatter_is_that_of_the_blocks(void **state) {
     free(scatter);
 }
 
+/* Slope and half the curvature of a prior are those of its loss. */
+static void priors_pull_by_their_slope(void **state) {
+    (void)state;
+    const double centre = 58, sigma = 0.3, h = 1e-3;
+    for (double value = 57; value < 60; value += 0.37) {
+        const db_prior_pull at = db_prior_at(value, centre, sigma),
+                            before = db_prior_at(value - h, centre, sigma),
+                            after = db_prior_at(value + h, centre, sigma);
+        assert_true(fabs((after.loss - before.loss) / (2 * h) - at.slope) < 1e-8);
+        assert_true(fabs((after.slope - before.slope) / (4 * h) - at.curvature) < 1e-8);
+    }
+    assert_true(db_prior_at(centre + sigma, centre, sigma).loss > 0.999);
+    assert_true(db_prior_at(centre + sigma, centre, sigma).loss < 1.001);
+    assert_true(db_prior_at(60, centre, INFINITY).slope == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(priors_pull_by_their_slope),
         cmocka_unit_test_teardown(gradient_with_free_intensities, forget),
         cmocka_unit_test_teardown(gradient_with_known_amplitudes, forget),
         cmocka_unit_test_teardown(the_normal_matrix_is_that_of_all_pixels, forget),
