@@ -482,7 +482,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     else
         DB_TRY(db_config_take_refine(reader, refine, config));
     if (refine && config->settings.joint.wanted)
-        DB_TRY(db_fit_refine_scale(reader->context, &config->settings));
+        DB_TRY(db_fit_refine_scale(reader->context, 0, &config->settings));
     const db_yaml_node *const curves = db_yaml_find(root, "curves");
     if (curves) DB_TRY(add_curves(reader, curves, config));
     const db_yaml_node *const stages = db_yaml_find(root, "stages");

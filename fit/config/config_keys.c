@@ -281,6 +281,8 @@ static const db_config_key refine_keys[] = {
         "prior knowledge: centre and standard deviation"),
     CHOICE("shared", IN_REFINE(shared), no_yes, "yes for detector and spindle axis, else no", -1, "yes",
         "one value for all images; no effect with one image"),
+    CHOICE("earned", IN_REFINE(earned), no_yes, NULL, 0, "yes",
+        "yes: refined only if the data ask for it, in stages that the program chooses, and the scale of a series in any"),
 };
 
 static const db_config_key stage_keys[] = {

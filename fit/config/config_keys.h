@@ -13,6 +13,7 @@ typedef struct db_refine_entry {
     db_fit_quantity follows;
     double prior[2]; /* centre, sigma; NAN: open */
     int shared;      /* 0, 1; -1: open */
+    int earned;
 } db_refine_entry;
 typedef struct db_stage_entry {
     db_fit_stage stage;

@@ -230,7 +230,8 @@ static void print_refine(const db_fit_config *config, db_config_style style, FIL
                                         p->scale,
                                         p->follows,
                                         { p->prior[1] < INFINITY ? p->prior[0] : NAN, p->prior[1] },
-                                        p->shared };
+                                        p->shared,
+                                        p->earned };
         fprintf(stream, "  %s:",
                 db_fit_quantity_name(&settings->panel_groups, db_fit_quantity_of(p), name));
         const char *separator = " {";

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const db_refine_entry db_refine_default = { NAN, NAN, NAN, NAN, { -1 }, { NAN, NAN }, -1 };
+const db_refine_entry db_refine_default = { NAN, NAN, NAN, NAN, { -1 }, { NAN, NAN }, -1, 0 };
 const db_fit_stage db_stage_default = {
     .blur = 1, .target = -1, .tolerance = 1e-4, .step = 0.05, .max_evaluations = 100
 };
@@ -23,8 +23,9 @@ size_t db_fit_parameter_index(const db_fit_settings *settings, db_fit_quantity q
     return i;
 }
 
-db_status db_fit_refine_scale(db_context *context, db_fit_settings *settings) {
-    const db_fit_parameter scale = db_fit_parameter_free(DB_SCALE);
+db_status db_fit_refine_scale(db_context *context, int earned, db_fit_settings *settings) {
+    db_fit_parameter scale = db_fit_parameter_free(DB_SCALE);
+    scale.earned = earned;
     return db_fit_parameter_index(settings, db_fit_quantity_of(&scale)) < settings->parameter_count
                ? DB_OK
                : db_fit_settings_add_parameter(context, settings, &scale);
@@ -91,6 +92,7 @@ static db_status add_parameter(db_context *context, db_fit_quantity quantity,
     db_fit_parameter p = db_fit_parameter_free(parameter);
     p.group = group;
     p.shared = entry->shared;
+    p.earned = entry->earned;
     if (!isnan(entry->lower)) p.lower = entry->lower;
     if (!isnan(entry->upper)) p.upper = entry->upper;
     p.scale = entry->scale;

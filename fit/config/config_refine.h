@@ -18,7 +18,7 @@ db_status db_config_take_refine(const db_config_reader *reader, const db_yaml_no
                                 db_fit_config *config);
 
 /* Adds the scale of each shot, which shared intensities need, unless it is there. */
-db_status db_fit_refine_scale(db_context *context, db_fit_settings *settings);
+db_status db_fit_refine_scale(db_context *context, int earned, db_fit_settings *settings);
 
 /* Takes stages, after refine, whose parameters they name. */
 db_status db_config_take_stages(const db_config_reader *reader, const db_yaml_node *list,

@@ -101,6 +101,7 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
                    : status;
     if (entry->is_config) DB_TRY(apply_common(context, &list->config, config));
     config->shot_list[0] = '\0';
+    config->series_frames = config->series ? (double)list->count : 0;
     config->group_of_list = 0; /* all shots have one symmetry */
     return DB_OK;
 }
@@ -160,14 +161,20 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
     return DB_OK;
 }
 
+/* A parameter of a shot for all shots: bounds are the shot's own. */
+static db_fit_parameter in_any_shot(const db_fit_parameter *p) {
+    db_fit_parameter common = *p;
+    common.lower = -INFINITY;
+    common.upper = INFINITY;
+    return common;
+}
+
 /* Takes the parameters chosen by the first shot for all shots. */
 static db_status take_parameters(db_context *context, const db_fit_settings *chosen,
                                  db_fit_settings *settings) {
     db_status status = DB_OK;
     for (size_t i = 0; i < chosen->parameter_count && status == DB_OK; i++) {
-        db_fit_parameter p = chosen->parameters[i];
-        p.lower = -INFINITY; /* bounds are the shot's own */
-        p.upper = INFINITY;
+        const db_fit_parameter p = in_any_shot(&chosen->parameters[i]);
         status = db_fit_settings_add_parameter(context, settings, &p);
     }
     return status;
@@ -242,9 +249,8 @@ static db_status tie_parameters(db_context *context, const db_fit_settings *tied
     for (size_t i = 0; i < tied->parameter_count && status == DB_OK; i++) {
         const db_fit_parameter *const p = &tied->parameters[i];
         const size_t k = db_fit_parameter_index(&common->settings, db_fit_quantity_of(p));
-        db_fit_parameter own = k < common->settings.parameter_count
-                                   ? common->settings.parameters[k]
-                                   : db_fit_parameter_free(p->parameter);
+        db_fit_parameter own =
+            k < common->settings.parameter_count ? common->settings.parameters[k] : in_any_shot(p);
         own.follows = p->follows;
         own.earned = p->earned;
         own.shared = common->automatic ? p->shared : own.shared;

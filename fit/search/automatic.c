@@ -233,26 +233,40 @@ static int is_needless(const db_experiment *start, db_parameter parameter) {
             is_right_angle(db_parameter_get(start, parameter)));
 }
 
+static void place_corner(const db_fit_geometry *geometry, size_t panel, const double corner[2],
+                         double at[3]) {
+    const double *const m = geometry->panel[panel].position;
+    for (int i = 0; i < 3; i++)
+        at[i] = m[3 * i] * corner[0] + m[3 * i + 1] * corner[1] + m[3 * i + 2];
+}
+
+/* Distance (mm) of a corner of a panel from the beam. */
+static double beside_beam(const db_fit_geometry *geometry, size_t panel, const double corner[2]) {
+    double at[3];
+    place_corner(geometry, panel, corner, at);
+    const double along = db_dot(at, geometry->direction);
+    for (int i = 0; i < 3; i++) at[i] -= along * geometry->direction[i];
+    return db_length(at);
+}
+
 /* By how much (mm) a spot at a corner of a panel moves, if the distance grows by a part, and the cell with it: by
  * D (tan 2theta - 2 tan theta / cos^2 2theta) for a part of 1. */
 static double beside_cell(const db_fit_geometry *geometry, size_t panel, const double corner[2]) {
-    const double *const m = geometry->panel[panel].position;
     double at[3];
-    for (int i = 0; i < 3; i++)
-        at[i] = m[3 * i] * corner[0] + m[3 * i + 1] * corner[1] + m[3 * i + 2];
+    place_corner(geometry, panel, corner, at);
     const double distance = db_dot(at, geometry->direction), cosine = distance / db_length(at);
     if (!(cosine > 0)) return INFINITY;
     const double angle = acos(fmin(1, cosine));
     return distance * fabs(tan(angle) - 2 * tan(angle / 2) / (cosine * cosine));
 }
 
-/* As of electrons: lenses make their distance and hold the image upright, and what distorts it or the turn of the crystal
- * would drive these quantities far off. */
-db_status db_fit_sphere_is_flat(db_context *context, const db_experiment *start, int *is_flat) {
-    const double change = 0.01,
-                 least = 0.05; /* of the distance; pixels: spots are placed this well */
+/* The largest of such moves (pixels) at corners of panels. */
+static db_status most_at_corners(db_context *context, const db_experiment *start,
+                                 double (*move)(const db_fit_geometry *geometry, size_t panel,
+                                                const double corner[2]),
+                                 double *most) {
     db_fit_geometry geometry;
-    double most = 0;
+    *most = 0;
     DB_TRY(db_fit_geometry_of(context, start, &geometry));
     for (size_t p = 0; p < geometry.panel_count; p++) {
         const double *const m = geometry.panel[p].position;
@@ -260,11 +274,34 @@ db_status db_fit_sphere_is_flat(db_context *context, const db_experiment *start,
         for (int k = 0; k < 4; k++) {
             const double corner[2] = { k % 2 ? geometry.panel[p].pixels[0] : 0,
                                        k / 2 ? geometry.panel[p].pixels[1] : 0 };
-            most = fmax(most, beside_cell(&geometry, p, corner) / db_length(pixel));
+            *most = fmax(*most, move(&geometry, p, corner) / db_length(pixel));
         }
     }
     db_fit_geometry_clear(&geometry);
+    return DB_OK;
+}
+
+/* As of electrons: lenses make their distance and hold the image upright, and what distorts it or the turn of the crystal
+ * would drive these quantities far off. */
+db_status db_fit_sphere_is_flat(db_context *context, const db_experiment *start, int *is_flat) {
+    const double change = 0.01,
+                 least = 0.05; /* of the distance; pixels: spots are placed this well */
+    double most;
+    DB_TRY(most_at_corners(context, start, beside_cell, &most));
     *is_flat = change * most < least;
+    return DB_OK;
+}
+
+/* Is the sweep so short that a large tilt of the spindle, which turns the crystal at both ends by the tilt times half the
+ * sweep, moves no spot away from its shoebox? */
+static db_status is_brief(db_context *context, const db_fit_config *config,
+                          const db_experiment *start, int *brief) {
+    const double tilt = 1 * DB_DEGREE, near = 1; /* pixels: stages by pixels still see the spot */
+    const double half = 0.5 * config->series_frames * fabs(start->goniometer.phi_step) *
+                        start->goniometer.phi_steps * DB_DEGREE;
+    double most;
+    DB_TRY(most_at_corners(context, start, beside_beam, &most));
+    *brief = tilt * fmin(half, 1) * most < near;
     return DB_OK;
 }
 
@@ -293,8 +330,9 @@ static db_choosing choosing_of(const db_fit_config *config, const db_parameter_f
 /* Adds parameters in the order of the stages that take them up. */
 db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                                    const db_experiment *start) {
-    int is_flat = 0;
+    int is_flat = 0, brief = 0;
     if (config->series) DB_TRY(db_fit_sphere_is_flat(context, start, &is_flat));
+    if (config->series) DB_TRY(is_brief(context, config, start, &brief));
     for (int choosing = DB_CHOOSING_CHOSEN; choosing <= (int)DB_CHOOSING_EARNED; choosing++)
         for (int settling = 0; settling <= (int)DB_SETTLING_SHAPE; settling++)
             for (int k = 0; k < DB_PARAMETER_COUNT; k++) {
@@ -303,13 +341,13 @@ db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                 if ((int)choosing_of(config, facts, is_flat) != choosing ||
                     (int)facts->settling != settling || is_needless(start, p.parameter))
                     continue;
-                p.earned = choosing == DB_CHOOSING_EARNED;
+                p.earned = choosing == DB_CHOOSING_EARNED ||
+                           (brief && facts->kind == DB_KIND_SPINDLE_TILT);
                 if (is_common(facts)) p.shared = 1;
                 DB_TRY(db_fit_settings_add_parameter(context, &config->settings, &p));
             }
+    if (config->settings.joint.wanted) return db_fit_refine_scale(context, 0, &config->settings);
     /* scales that grow from frame to frame shift the rocking curves of reflections, as a turn about the spindle does, which
      * on a flat sphere all cross alike */
-    return (config->series && !is_flat) || config->settings.joint.wanted
-               ? db_fit_refine_scale(context, &config->settings)
-               : DB_OK;
+    return config->series && !is_flat ? db_fit_refine_scale(context, 1, &config->settings) : DB_OK;
 }

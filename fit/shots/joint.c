@@ -10,6 +10,7 @@
 #include "fit/shots/links.h"
 #include "fit/shots/records.h"
 #include "fit/shots/series.h"
+#include "fit/shots/series_earned.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/sweeps.h"
 #include "fit/shots/workers.h"
@@ -40,6 +41,9 @@ typedef struct joint {
     db_search search;
     db_search_log log;
     int looks; /* 1: the stage only evaluates; models do not move */
+    /* of a series, where not NULL: get the sums of products of an evaluation (db_series_sum) */
+    double *pulls[2];
+    unsigned char *held; /* of a series: [unknowns] 1: stays, as it is not earned; NULL: none */
 } joint;
 
 static size_t point_size(const db_schur_order *order) {
@@ -163,7 +167,8 @@ static db_status sum_shots(joint *j, int *lost) {
     all->used = (size_t)counts[USED];
     all->degrees = counts[DEGREES];
     *lost = counts[LOST] > 0;
-    if (all->series && isfinite(j->sums[0]) && !*lost) DB_TRY(db_series_sum(all, j->sums, NULL));
+    if (all->series && isfinite(j->sums[0]) && !*lost)
+        DB_TRY(db_series_sum(all, j->sums, j->pulls[0] ? j->pulls : NULL));
     if (!*lost) return DB_OK;
     DB_TRY(db_records_collect(all));
     db_shots_report_excluded(all);
@@ -240,6 +245,8 @@ static db_status begin_unknowns(joint *j, double *value) {
     for (size_t i = 0; i < j->links.shared; i++) value[i] = all->common.value[j->index[i]];
     if (db_series_shares(all)) DB_TRY(db_sweeps_find(all));
     DB_TRY(db_joint_links_start(all, &j->links, u, value));
+    for (size_t i = 0; i < j->links.unknowns && j->held; i++)
+        if (j->held[i]) u->lower[i] = u->upper[i] = value[i];
     for (size_t i = 0; i < j->links.unknowns; i++)
         value[i] = fmin(fmax(value[i], u->lower[i]), u->upper[i]);
     if (!db_series_shares(all) || j->search.stage->kind == DB_STAGE_MOMENTS) return DB_OK;
@@ -325,6 +332,69 @@ static db_status are_near(joint *j, int *near) {
     return DB_OK;
 }
 
+static db_earning earning_of(const db_fit_parameter *p) {
+    if (!p->earned) return DB_EARNING_NONE;
+    if (p->parameter == DB_SCALE) return DB_EARNING_SCALE;
+    return db_facts_of(p->parameter)->kind == DB_KIND_SPINDLE_TILT ? DB_EARNING_TILT
+                                                                   : DB_EARNING_NONE;
+}
+
+/* An evaluation at the start of the stage, with the sums of products. */
+static db_status look_at_start(joint *j, double *pulls) {
+    int lost = 1;
+    j->pulls[0] = pulls;
+    j->pulls[1] = pulls + j->schur_size;
+    db_status status = DB_OK;
+    while (lost && status == DB_OK) {
+        memset(pulls, 0, 2 * j->schur_size * sizeof *pulls);
+        j->at = j->value;
+        status = sum_shots(j, &lost);
+        if (lost && status == DB_OK) status = begin_unknowns(j, j->value);
+    }
+    j->pulls[0] = j->pulls[1] = NULL;
+    return status;
+}
+
+/* Holds what a series does not earn at the start of the stage. A resumed run decides it again, by the same evaluation.
+ * earning: [unknowns] */
+static db_status hold_unearned(joint *j, unsigned char *earning, double *pulls) {
+    const db_unknowns *const u = &j->search.unknowns;
+    const size_t n = j->links.unknowns;
+    int any = 0;
+    for (size_t i = 0; i < n; i++) {
+        earning[i] = (unsigned char)earning_of(&j->all->settings.parameters[j->index[i]]);
+        any |= earning[i] != DB_EARNING_NONE;
+    }
+    if (!any) return DB_OK;
+    DB_TRY(look_at_start(j, pulls));
+    unsigned char *const held = calloc(n + 1, 1);
+    DB_TRY(db_workers_common_status(
+        j->all, held ? DB_OK : db_fail_memory(j->all->context, "what a series has to earn")));
+    for (size_t i = 0; i < n && held; i++)
+        held[i] = u->lower[i] >= u->upper[i] || db_unknown_held(u, i, j->value[i], j->sums[1 + i]);
+    const db_series_evidence evidence = { n, db_series_reflections(j->all), j->sums,
+                                          pulls + j->schur_size, earning };
+    const db_status status =
+        db_workers_common_status(j->all, db_series_earn(j->all->context, &evidence, held));
+    for (size_t i = 0; i < n && held; i++) held[i] &= earning[i] != DB_EARNING_NONE;
+    j->held = held;
+    for (size_t i = 0; i < n && held; i++)
+        if (held[i]) u->lower[i] = u->upper[i] = j->value[i];
+    return status;
+}
+
+static db_status earn_unknowns(joint *j) {
+    unsigned char *const earning = calloc(j->links.unknowns + 1, 1);
+    double *const pulls = calloc(2 * j->schur_size + 1, sizeof *pulls);
+    db_status status = db_workers_common_status(
+        j->all,
+        earning && pulls ? DB_OK : db_fail_memory(j->all->context, "what a series has to earn"));
+    if (status == DB_OK && earning && pulls) status = hold_unearned(j, earning, pulls);
+    free(earning);
+    free(pulls);
+    return status;
+}
+
 static db_status search_unknowns(joint *j, db_stage_result *end) {
     db_shots *const all = j->all;
     int near;
@@ -397,6 +467,7 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end, db_fit_sh
     if (status == DB_OK) status = take_up(j);
     if (status == DB_OK) status = db_workers_common_status(all, prepare_joint(j));
     if (status == DB_OK) status = begin_unknowns(j, j->value);
+    if (status == DB_OK && all->series) status = earn_unknowns(j);
     if (status == DB_OK) status = search_unknowns(j, end);
     if (status == DB_OK && end->end == DB_STAGE_CONVERGED)
         status = leave_out_contradicting(j, result != NULL, again);
@@ -411,6 +482,7 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end, db_fit_sh
         if (stored != DB_OK) status = stored;
     }
     db_series_end(all);
+    free(j->held);
     free(j->index);
     free(j->at_bound);
     free(j->sums);

@@ -173,6 +173,20 @@ static void end_by_photons(db_fit_settings *settings) {
         settings->stages[settings->stage_count - 1].target = DB_FIT_POISSON;
 }
 
+/* Scales of frames that have to be earned wait for the last stage: with an orientation or spread that is still wrong, they
+ * would bring the light of reflections to the wrong frames. Tilts of the spindle wait for a stage by pixels, which asks
+ * whether they are earned. */
+static void delay_earned(db_fit_settings *settings) {
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        const int is_tilt = db_facts_of(p->parameter)->kind == DB_KIND_SPINDLE_TILT;
+        for (size_t s = 0; s < settings->stage_count && p->earned; s++)
+            if ((p->parameter == DB_SCALE && s + 1 < settings->stage_count) ||
+                (is_tilt && settings->stages[s].kind == DB_STAGE_MOMENTS))
+                db_fit_parameter_set_stage(p, s, 0);
+    }
+}
+
 void db_stages_default(db_context *context, db_fit_settings *settings, int series, int by_pixels) {
     int any = 0;
     for (size_t i = 0; i < settings->parameter_count; i++)
@@ -180,10 +194,12 @@ void db_stages_default(db_context *context, db_fit_settings *settings, int serie
     choose_stages(settings, any, series, by_pixels);
     /* By pixels all shots are refined together. */
     if (!any && settings->joint.wanted && settings->stage_count > 1) settings->stage_count--;
-    if (settings->joint.wanted)
+    if (settings->joint.wanted) {
         (void)db_fit_add_intensity_stage(context, settings);
-    else if (series)
+    } else if (series) {
         end_by_photons(settings);
+        delay_earned(settings);
+    }
 }
 
 void db_stages_mark_shared(db_shots *all) {

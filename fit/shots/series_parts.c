@@ -110,7 +110,8 @@ static size_t count_different(const db_shots *all, const db_shown *shown, int (*
 }
 
 static db_status refuse_few(const db_shots *all, const db_shown *shown) {
-    const size_t least = (size_t)all->settings.min_strong_reflections;
+    /* a passage gives three numbers, its place and its angle, where a spot of a still gives two */
+    const size_t least = (2 * (size_t)all->settings.min_strong_reflections + 2) / 3;
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) count += shown[i].count;
     int(*const list)[3] = calloc(count + 1, sizeof *list);
@@ -122,7 +123,7 @@ static db_status refuse_few(const db_shots *all, const db_shown *shown) {
                : db_fail(all->context, DB_ERROR_INPUT,
                          "blank series: all frames together show %zu predicted reflections with "
                          "strong pixels (%g sigma above the background), at least %zu are needed "
-                         "(data.min_strong_reflections)",
+                         "(two thirds of data.min_strong_reflections)",
                          different, all->settings.strong_sigma, least);
 }
 

@@ -413,6 +413,8 @@ class Refine(Section):
     """prior knowledge: centre and standard deviation; default: none"""
     shared: Optional[bool] = None
     """one value for all images; no effect with one image; default: yes for detector and spindle axis, else no"""
+    earned: Optional[bool] = None
+    """yes: refined only if the data ask for it, in stages that the program chooses, and the scale of a series in any"""
 
 
 @dataclass

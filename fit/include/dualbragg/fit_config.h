@@ -62,9 +62,10 @@ typedef struct db_fit_config {
      * the gaps between them; 0: by the detector's size */
     int modules[4];
     struct db_fit_found_cell
-        *found_cell;     /**< owned: found for a model without a cell; NULL: the cell was given */
-    double energy;       /**< of photons (eV), instead of setup.wavelength; NAN: not given */
-    double reserved[10]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+        *found_cell;      /**< owned: found for a model without a cell; NULL: the cell was given */
+    double energy;        /**< of photons (eV), instead of setup.wavelength; NAN: not given */
+    double series_frames; /**< of a series: number of its frames; db_fit_shot_list_config sets it */
+    double reserved[9];   /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
 /** Frees the memory of a configuration. Safe on a zeroed configuration.

@@ -140,6 +140,29 @@ static void processes_do_not_matter_for_known_intensities(void **state) {
     db_stages_default(stills.context, &settings, 1, 0);
 }
 
+/* Scales that have to be earned wait for the last stage, tilts of the spindle for one by pixels. Frames that flicker earn
+ * their scales, with any number of processes. */
+static void earned_quantities_wait(void **state) {
+    (void)state;
+    const size_t scale = settings.parameter_count - 1, tilt = scale + 1;
+    refine_parameter(&settings, DB_SPINDLE_TILT_BEAM, -1);
+    settings.parameters[scale].earned = 1;
+    settings.parameters[tilt].shared = settings.parameters[tilt].earned = 1;
+    db_stages_default(stills.context, &settings, 1, 0);
+    const size_t last = settings.stage_count - 1;
+    assert_in_range(last, 2, DB_FIT_MAX_STAGES);
+    for (size_t s = 0; s <= last; s++) {
+        assert_int_equal(db_fit_parameter_in_stage(&settings.parameters[scale], s), s == last);
+        assert_int_equal(db_fit_parameter_in_stage(&settings.parameters[tilt], s),
+                         settings.stages[s].kind == DB_STAGE_PIXELS);
+    }
+    settings.parameter_count--;
+    db_stages_default(stills.context, &settings, 1, 0);
+    compare(0);
+    settings.parameters[scale].earned = 0;
+    db_stages_default(stills.context, &settings, 1, 0);
+}
+
 static db_status write_table(const db_fit_shots_result *result, const char *list) {
     char path[256];
     snprintf(path, sizeof path, "%s", scratch_path("series.expt"));
@@ -572,6 +595,7 @@ int main(void) {
         cmocka_unit_test(processes_do_not_matter),
         cmocka_unit_test(processes_do_not_matter_between_knots),
         cmocka_unit_test(processes_do_not_matter_for_known_intensities),
+        cmocka_unit_test(earned_quantities_wait),
         cmocka_unit_test(processes_do_not_matter_for_poisson_slow),
         cmocka_unit_test(processes_know_that_one_has_no_memory),
         cmocka_unit_test(interrupted_series_go_on),

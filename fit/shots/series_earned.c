@@ -1,0 +1,123 @@
+/* Which quantities of a series are earned? */
+#include "fit/shots/series_earned.h"
+
+#include "base/context_internal.h"
+#include "fit/linear/cholesky.h"
+#include "fit/linear/schur.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Tilt (degree) of a spindle that is mounted with care. */
+static const double USUAL_TILT = 0.25;
+
+/* The quadratic model of the loss: half the slopes h, the normal matrix N = L L' of what moves. */
+typedef struct series_model {
+    const db_series_evidence *of;
+    double *normal, *slope, *factor, *room;
+} series_model;
+
+static void factor_model(const series_model *m, const unsigned char *held) {
+    const double least = 1e-10; /* part of a diagonal that is not rounding */
+    const size_t n = m->of->unknowns;
+    db_cholesky_factor(n, m->normal, n, 0, held, least, m->factor);
+}
+
+/* Column k of N^-1, in room. */
+static void solve_column(const series_model *m, size_t k) {
+    const size_t n = m->of->unknowns;
+    for (size_t i = 0; i < n; i++) m->room[i] = i == k;
+    db_cholesky_forward(n, m->factor, m->room);
+    db_cholesky_back(n, m->factor, m->room);
+}
+
+/* An element of the scatter V of the half slopes. */
+static double scatter_of(const series_model *m, size_t i, size_t k) {
+    const double *const triangle = m->of->scatter + 1 + m->of->unknowns;
+    return triangle[i > k ? i * (i + 1) / 2 + k : k * (k + 1) / 2 + i];
+}
+
+/* Variance of an unknown, misfit included: an element of N^-1 V N^-1 (the sandwich). */
+static double variance_of(const series_model *m, size_t k) {
+    const size_t n = m->of->unknowns;
+    double sum = 0;
+    if (!(m->factor[k * n + k] > 0)) return INFINITY; /* not determined */
+    solve_column(m, k);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) sum += m->room[i] * m->room[j] * scatter_of(m, i, j);
+    return sum;
+}
+
+/* Fall of the loss to its minimum, and the part of it that chance brings. */
+typedef struct fall {
+    double loss, chance;
+} fall;
+
+/* h' N^-1 h, and its mean tr(N^-1 V) if slopes are chance (K. Takeuchi, Suri-Kagaku 153, 12, 1976). */
+static fall fall_of(const series_model *m) {
+    const size_t n = m->of->unknowns;
+    fall sum = { 0, 0 };
+    for (size_t i = 0; i < n; i++) m->room[i] = m->slope[i];
+    db_cholesky_forward(n, m->factor, m->room);
+    for (size_t i = 0; i < n; i++) sum.loss += m->room[i] * m->room[i];
+    for (size_t k = 0; k < n; k++) {
+        solve_column(m, k);
+        for (size_t i = 0; i < n; i++) sum.chance += m->room[i] * scatter_of(m, i, k);
+    }
+    return sum;
+}
+
+static void hold_all(const db_series_evidence *e, db_earning kind, unsigned char *held) {
+    for (size_t i = 0; i < e->unknowns; i++)
+        if (e->earning[i] == kind) held[i] = 1;
+}
+
+static void earn_tilts(const series_model *m, unsigned char *held) {
+    double most = 0;
+    for (size_t i = 0; i < m->of->unknowns; i++)
+        if (m->of->earning[i] == DB_EARNING_TILT && !held[i]) most = fmax(most, variance_of(m, i));
+    if (!(most > USUAL_TILT * USUAL_TILT)) return;
+    hold_all(m->of, DB_EARNING_TILT, held);
+    factor_model(m, held);
+}
+
+static int has_scales(const db_series_evidence *e, const unsigned char *held) {
+    for (size_t i = 0; i < e->unknowns; i++)
+        if (e->earning[i] == DB_EARNING_SCALE && !held[i]) return 1;
+    return 0;
+}
+
+/* room: [unknowns] */
+static void earn_scales(const series_model *m, unsigned char *room, unsigned char *held) {
+    const db_series_evidence *const e = m->of;
+    if (!has_scales(e, held)) return;
+    const fall with = fall_of(m);
+    for (size_t i = 0; i < e->unknowns; i++) room[i] = held[i];
+    hold_all(e, DB_EARNING_SCALE, room);
+    factor_model(m, room);
+    const fall without = fall_of(m);
+    if (with.loss - without.loss <=
+        (with.chance - without.chance) * log((double)e->reflections + 1))
+        hold_all(e, DB_EARNING_SCALE, held);
+}
+
+db_status db_series_earn(db_context *context, const db_series_evidence *e, unsigned char *held) {
+    const size_t n = e->unknowns;
+    double loss;
+    unsigned char *const flags = malloc(n + 1);
+    double *const numbers = malloc((2 * n * n + 2 * n + 1) * sizeof *numbers);
+    if (flags && numbers) {
+        const series_model m = { e, numbers, numbers + n * n, numbers + n * n + n,
+                                 numbers + 2 * n * n + n };
+        db_schur_total(n, e->sums, &loss, m.slope, m.normal);
+        for (size_t i = 0; i < n; i++) m.slope[i] *= 0.5;
+        factor_model(&m, held);
+        earn_tilts(&m, held);
+        earn_scales(&m, flags, held);
+    }
+    const db_status status =
+        flags && numbers ? DB_OK : db_fail_memory(context, "what a series has to earn");
+    free(flags);
+    free(numbers);
+    return status;
+}
