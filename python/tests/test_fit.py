@@ -63,7 +63,7 @@ class Fits(unittest.TestCase):
             self.assertLess(abs(p.value - self.truth[name]), 5 * p.error, str(p))
             self.assertEqual(p.unit, "A" if name.startswith("cell") else "deg")
             self.assertEqual(result.experiment[name], p.value)
-        self.assertLess(result.errors["cell_a"], 0.05)
+        self.assertLess(result.errors["cell_a"], 0.1)  # with that of the held distance, 0.2 mm of 120
         self.assertEqual(result.experiment["cell_b"], result.experiment["cell_a"])  # tied
         self.assertEqual(len(result.history), result.evaluations)
         numpy.testing.assert_array_equal([e.target for e in told], result.history["target"])

@@ -28,7 +28,8 @@ typedef struct db_fit_estimate {
      * between regions of the detector if these scatter more: needs neither the
      * right noise nor independent residuals within a part; NAN: too few parts */
     double error_robust;
-    double error; /**< the one to quote: the larger of the last two */
+    /** the one to quote: the larger of the last two, with what a held distance adds in squares */
+    double error;
 } db_fit_estimate;
 
 /** A combination of parameters: an eigenvector of the normal matrix J^T J scaled to unit
