@@ -18,8 +18,9 @@
 
 enum {
     EDGES = 3,
-    NUMBERS = 6,       /* numbers of a pose: turns about the laboratory's axes, scale, beam */
-    MOST_PROBED = 250, /* spots at the lowest angles, which find translations */
+    NUMBERS = 6, /* numbers of a pose: turns about the laboratory's axes, scale, beam */
+    WITH_EDGES = NUMBERS + EDGES, /* and of the edges */
+    MOST_PROBED = 250,            /* spots at the lowest angles, which find translations */
     FEWEST_PROBED = 60,
     ROWS = 24,      /* translations kept for each edge */
     CANDIDATES = 32 /* poses to refine */
@@ -35,7 +36,8 @@ static const double angles[] = {
     0.8, 0.8, 0.6, 0.45, 0.35, 0.3, 0.3, 0.3
 }; /* degree: tolerances */
 /* Prior standard deviations of scale and beam, which decide where spots do not. */
-static const double LIKELY_SCALE = 0.01, LIKELY_BEAM = 5;
+static const double LIKELY_SCALE = 0.01, LIKELY_BEAM = 5, LIKELY_EDGE = 0.02;
+static const double SAME_EDGE = 1e-3; /* difference of two edges that are equal */
 
 typedef struct row_list {
     size_t count;
@@ -152,10 +154,15 @@ static size_t probes_for(const wide *w, double edge) {
     return n;
 }
 
+static int are_equal(const db_search_lattice *lattice, int i, int k) {
+    return fabs(db_length(lattice->real + 3 * i) / db_length(lattice->real + 3 * k) - 1) <
+           SAME_EDGE;
+}
+
 static db_status find_rows(wide *w, int number) {
-    const double edge = db_length(w->lattice->real + 3 * number), near = 1e-3;
+    const double edge = db_length(w->lattice->real + 3 * number);
     for (int k = 0; k < EDGES; k++)
-        if (fabs(db_length(w->lattice->real + 3 * k) / edge - 1) < near && w->rows[k].count) {
+        if (are_equal(w->lattice, k, number) && w->rows[k].count) {
             w->rows[number] = w->rows[k];
             return DB_OK;
         }
@@ -229,47 +236,78 @@ static void try_row_pairs(wide *w, int i, int k) {
         }
 }
 
-/* Slopes of a spot's residual, moved - node, by each number. */
-static void slopes_of(const db_search_pose *pose, const db_search_spot *s, const double q[3],
-                      const double node[3], double slope[NUMBERS][3]) {
+/* The first edge that has the length of this one, and changes with it. */
+static int leading_edge(const db_search_lattice *lattice, int edge) {
+    for (int k = 0; k < edge; k++)
+        if (are_equal(lattice, k, edge)) return k;
+    return edge;
+}
+
+/* Slopes of a spot's residual, moved - node, by each number; index: of the node. */
+static void slopes_of(const wide *w, const db_search_pose *pose, const db_search_spot *s,
+                      const double a_star[9], const double q[3], const double node[3],
+                      const double index[3], double slope[WITH_EDGES][3]) {
     for (int k = 0; k < 3; k++) {
         const double axis[3] = { k == 0, k == 1, k == 2 };
         db_cross(node, axis, slope[k]);
         slope[3][k] = q[k];
         for (int d = 0; d < 2; d++) slope[4 + d][k] = pose->scale * s->by_beam[d][k];
+        for (int e = 0; e < EDGES; e++)
+            slope[NUMBERS + leading_edge(w->lattice, e)][k] += rint(index[e]) * a_star[3 * k + e];
     }
 }
 
-/* A least-squares step with spots nearer to nodes than a tolerance. */
-static void improve_pose(const wide *w, double angle, db_search_pose *pose) {
-    double a_star[9], to_index[9], q[3], node[3], factor[NUMBERS * NUMBERS];
-    double normal[NUMBERS][NUMBERS] = { 0 }, step[NUMBERS] = { 0 }; /* step: first the right side */
-    const double known[NUMBERS] = { 0, 0, 0, LIKELY_SCALE, LIKELY_BEAM, LIKELY_BEAM },
+static void stretch_edges(const double by[EDGES], db_search_lattice *lattice) {
+    double factor[EDGES];
+    for (int e = 0; e < EDGES; e++) {
+        factor[e] = exp(by[leading_edge(lattice, e)]);
+        lattice->volume *= factor[e];
+    }
+    for (int e = 0; e < EDGES; e++)
+        for (int k = 0; k < 3; k++) {
+            lattice->a_star[3 * k + e] /= factor[e];
+            lattice->real[3 * e + k] *= factor[e];
+        }
+}
+
+/* A least-squares step with spots nearer to nodes than a tolerance. stretched: a lattice whose edges change as well;
+ * NULL: the given one. */
+static void improve_pose(const wide *w, double angle, db_search_lattice *stretched,
+                         db_search_pose *pose) {
+    const size_t numbers = stretched ? WITH_EDGES : NUMBERS;
+    const db_search_lattice *const lattice = stretched ? stretched : w->lattice;
+    double a_star[9], to_index[9], q[3], node[3], index[3], factor[WITH_EDGES * WITH_EDGES];
+    double normal[WITH_EDGES][WITH_EDGES] = { 0 },
+           step[WITH_EDGES] = { 0 }; /* first the right side */
+    const double known[WITH_EDGES] = { 0,           0,           0,           LIKELY_SCALE,
+                                       LIKELY_BEAM, LIKELY_BEAM, LIKELY_EDGE, LIKELY_EDGE,
+                                       LIKELY_EDGE },
                  from[NUMBERS] = { 0, 0, 0, log(pose->scale), pose->beam[0], pose->beam[1] };
-    db_search_lattice_turn(w->lattice, pose->turn, a_star, to_index);
+    db_search_lattice_turn(lattice, pose->turn, a_star, to_index);
     for (size_t n = 0; n < w->count; n++) {
         const db_search_spot *const s = &w->spots[n];
         const double limit = db_search_tolerance(s, angle);
-        double slope[NUMBERS][3];
+        double slope[WITH_EDGES][3] = { 0 };
         db_search_spot_at(pose, s, q);
-        if (db_search_chance(w->lattice, limit) >= 0.5 ||
+        if (db_search_chance(lattice, limit) >= 0.5 ||
             db_search_nearest(a_star, to_index, q, node) >= limit)
             continue;
-        slopes_of(pose, s, q, node, slope);
-        for (int i = 0; i < NUMBERS; i++) {
+        db_apply(to_index, node, index);
+        slopes_of(w, pose, s, a_star, q, node, index, slope);
+        for (size_t i = 0; i < numbers; i++) {
             for (int k = 0; k < 3; k++) step[i] += slope[i][k] * (node[k] - q[k]) / (limit * limit);
-            for (int k = 0; k < NUMBERS; k++)
+            for (size_t k = 0; k < numbers; k++)
                 normal[i][k] += db_dot(slope[i], slope[k]) / (limit * limit);
         }
     }
-    for (int i = 0; i < NUMBERS; i++) {
+    for (size_t i = 0; i < numbers; i++) {
         const double weight = known[i] > 0 ? 1 / (known[i] * known[i]) : 1;
         normal[i][i] += weight;
-        if (known[i] > 0) step[i] -= weight * from[i];
+        if (known[i] > 0 && i < NUMBERS) step[i] -= weight * from[i];
     }
-    db_cholesky_factor(NUMBERS, *normal, NUMBERS, 0, NULL, 1e-12, factor);
-    db_cholesky_forward(NUMBERS, factor, step);
-    db_cholesky_back(NUMBERS, factor, step);
+    db_cholesky_factor(numbers, *normal, WITH_EDGES, 0, NULL, 1e-12, factor);
+    db_cholesky_forward(numbers, factor, step);
+    db_cholesky_back(numbers, factor, step);
     double axis[3] = { step[0], step[1], step[2] };
     const double size = db_length(axis);
     if (db_normalize(axis)) db_turn_columns(axis, size, pose->turn);
@@ -277,6 +315,7 @@ static void improve_pose(const wide *w, double angle, db_search_pose *pose) {
     for (int d = 0; d < 2; d++)
         pose->beam[d] =
             fmin(w->room->beam[d][1], fmax(w->room->beam[d][0], pose->beam[d] + step[4 + d]));
+    if (stretched) stretch_edges(step + NUMBERS, stretched);
 }
 
 /* ln of the number of scales and beams that differ by more than a tolerance. */
@@ -291,7 +330,7 @@ static double ln_tried(const wide *w) {
 static int take_better(const wide *w, db_search_pose own, db_search_pose *pose,
                        db_agreement *agreement) {
     const size_t rounds = sizeof angles / sizeof *angles;
-    for (size_t r = 0; r < rounds; r++) improve_pose(w, angles[r], &own);
+    for (size_t r = 0; r < rounds; r++) improve_pose(w, angles[r], NULL, &own);
     db_agreement found =
         db_search_agreement(w->lattice, &own, 1, angles[rounds - 1], w->spots, w->count, NULL);
     found.tried = ln_tried(w);
@@ -321,10 +360,26 @@ static int beam_of(const wide *w, const db_search_pose *pose, const double vecto
     return db_length(left) < along * db_length(vector);
 }
 
-/* Tries beams displaced by a node: spots at low angles are then as near to other nodes, and spots at higher angles
- * decide. */
+/* Agreement of a pose if each edge of the cell may have its own scale, with the prior of its beam. */
+static db_agreement agree_stretched(const wide *w, db_search_pose pose) {
+    enum { ROUNDS = 12 };
+    const size_t last = sizeof angles / sizeof *angles - 1;
+    db_search_lattice lattice = *w->lattice;
+    for (size_t r = 0; r < ROUNDS; r++)
+        improve_pose(w, angles[r < last ? r : last], &lattice, &pose);
+    db_agreement found =
+        db_search_agreement(&lattice, &pose, 1, angles[last], w->spots, w->count, NULL);
+    found.tried = (pose.beam[0] * pose.beam[0] + pose.beam[1] * pose.beam[1]) /
+                  (2 * LIKELY_BEAM * LIKELY_BEAM);
+    found.score -= found.tried;
+    return found;
+}
+
+/* Tries beams displaced by a node. All indices then differ by it, and about as many spots may be near nodes; if the
+ * ratios of edges are wrong, only other edges decide. */
 static void try_other_nodes(const wide *w, db_search_pose *pose, db_agreement *agreement) {
     enum { FAR = 3 };
+    db_agreement best = agree_stretched(w, *pose);
     for (int again = 1; again;) {
         const db_search_pose from = *pose;
         double a_star[9], to_index[9];
@@ -336,8 +391,12 @@ static void try_other_nodes(const wide *w, db_search_pose *pose, db_agreement *a
             double vector[3];
             db_search_pose other = from;
             db_apply(a_star, index, vector);
-            if (beam_of(w, &from, vector, other.beam))
-                again |= take_better(w, other, pose, agreement);
+            if (!beam_of(w, &from, vector, other.beam)) continue;
+            const db_agreement found = agree_stretched(w, other);
+            if (!db_agreement_is_better(&found, &best)) continue;
+            best = found;
+            memset(agreement, 0, sizeof *agreement);
+            again |= take_better(w, other, pose, agreement);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "fit/search/agreement.h"
+#include "fit/verdict/renumbered.h"
 #include "fit/verdict/rivals.h"
 #include "fit/verdict/verdict_tests.h"
 
@@ -14,6 +15,7 @@ typedef struct judge {
     const db_experiment *model;
     const db_fit_data *data;
     float *model_image; /* the model's own image; NULL: not rendered */
+    const db_observed_spots *spots;
     const db_evidence *evidence;
     db_fit_verdict *verdict;
 } judge;
@@ -119,6 +121,18 @@ static void test_moved(const judge *j, const db_moved_model *moved, double margi
         moved->times > 1 ? ", and an edge is too long" : "");
 }
 
+/* A test with moved models, unless one of these is a likelier rival. */
+static void test_renumbered(const judge *j, const db_renumbered_model *r, double margin) {
+    if (!(margin < fmin(0, j->verdict->test[DB_FIT_TEST_MOVED].found))) return;
+    db_verdict_test(
+        j->verdict, DB_FIT_TEST_MOVED, margin,
+        "the model with indices that differ by %d, %d, %d, turned by %.2g degree and with the beam "
+        "centre moved by %.1f, %.1f pixels (fast, slow), raises the log likelihood of the spots by "
+        "%.1f; expected at most %.1f: the orientation and the beam centre are wrong",
+        r->by[0], r->by[1], r->by[2], r->turn, r->shift[0], r->shift[1], -margin,
+        -j->verdict->test[DB_FIT_TEST_MOVED].least);
+}
+
 static void test_lattice(const judge *j) {
     const double margin = db_margin_over_none(j->evidence);
     db_verdict_test(
@@ -164,17 +178,21 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     row_margin row;
     db_other_cell smaller, larger;
     db_moved_model moved, stretched;
+    db_renumbered_model renumbered;
     DB_TRY(over_rows(context, e, DB_RIVAL_INSTEAD, &row));
     DB_TRY(db_margin_over_smaller(context, e, j->model->crystal.cell, j->data->settings->centring,
                                   &smaller));
     DB_TRY(db_margin_over_larger(context, e, &larger));
     DB_TRY(db_margin_over_moved(context, e, &moved));
     if (!may_be_moved) DB_TRY(db_margin_over_stretched(context, e, &stretched));
+    DB_TRY(
+        db_margin_over_renumbered(context, j->model, j->data->settings, j->spots, e, &renumbered));
     const double in_rows = row.least;
     if (in_rows < limit) DB_TRY(judge_overlap(j, limit, &row));
     test_lattice(j);
     test_larger(j, &larger, in_rows);
     if (!may_be_moved || moved.times > 1) test_moved(j, &moved, beside_rows(moved.margin, in_rows));
+    test_renumbered(j, &renumbered, beside_rows(renumbered.margin, in_rows));
     test_smaller(j, &smaller);
     test_rows(j, &row);
     if (!may_be_moved) test_stretched(j, &stretched);
@@ -195,7 +213,7 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                const db_experiment *start, const db_fit_data *data,
                                const db_observed_spots *spots, const db_evidence *evidence,
                                float *model_image, db_fit_verdict *verdict) {
-    const judge j = { context, model, data, model_image, evidence, verdict };
+    const judge j = { context, model, data, model_image, spots, evidence, verdict };
     db_evidence before;
     begin(evidence, verdict);
     DB_TRY(judge_nodes(&j, 0));
@@ -263,14 +281,17 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
     db_evidence evidence;
     DB_TRY(db_judged_spots_find(context, model, data, &spots));
     db_status status = db_evidence_make(context, model, &spots, &evidence);
-    db_observed_spots_clear(&spots);
-    DB_TRY(status);
-    const judge j = { context, model, data, NULL, &evidence, verdict };
+    if (status != DB_OK) {
+        db_observed_spots_clear(&spots);
+        return status;
+    }
+    const judge j = { context, model, data, NULL, &spots, &evidence, verdict };
     begin(&evidence, verdict);
     status = how == DB_JUDGE_LATTICE ? judge_nodes(&j, 1)
              : how == DB_JUDGE_START ? judge_start(&j)
                                      : judge_shot(&j, how == DB_JUDGE_SHARING);
     db_evidence_clear(&evidence);
+    db_observed_spots_clear(&spots);
     return status;
 }
 

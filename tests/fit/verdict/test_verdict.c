@@ -3,6 +3,7 @@
  * one, and wrong orientations do not, although the refinement finds a minimum. */
 
 #include "support/unit_test.h"
+#include "base/degree.h"
 #include "base/vector.h"
 #include "fit/config/orientation.h"
 #include "fit/still_fit.h"
@@ -340,6 +341,47 @@ static void another_lattice_and_a_beam_five_pixels_off_fail(void **state) {
     assert_int_equal(judge(&wrong, &image).usable, 0);
 }
 
+/* All indices change by a node g if the beam's direction, as crystal and detector see it, is s0 - g instead of s0. Turns
+ * both so that this direction is the beam's again. */
+static void renumber(const db_fit_geometry *g, const double node[3], db_experiment *e) {
+    static const db_parameter turns[] = { DB_DETECTOR_ROTX, DB_DETECTOR_ROTY, DB_DETECTOR_ROTZ };
+    double ahead[3], axis[3], rotation[9], centre[2];
+    size_t panel;
+    for (int i = 0; i < 3; i++) ahead[i] = g->s0[i] - node[i];
+    assert_true(db_fit_geometry_meets(g, ahead, &panel, centre));
+    db_cross(ahead, g->s0, axis);
+    const double angle = asin(db_length(axis) / (db_length(ahead) * db_length(g->s0)));
+    assert_true(db_normalize(axis));
+    db_orientation_of(&e->crystal, rotation);
+    db_turn_columns(axis, angle, rotation);
+    db_orientation_set(rotation, &e->crystal);
+    for (int i = 0; i < 3; i++) db_parameter_set(e, turns[i], angle / DB_DEGREE * axis[i]);
+    for (int d = 0; d < 2; d++)
+        e->detector.centre[d] = centre[d] * e->detector.panels[0].pixel_size[d];
+    e->detector.distance /= cos(angle);
+}
+
+/* All spots are at nodes of a model whose indices are off by a node that is a degree off the Ewald sphere; the right
+ * indices are likelier. */
+static void indices_that_are_all_off_by_a_node_fail(void **state) {
+    (void)state;
+    static const double index[3] = { 0, 1, -3 };
+    db_fit_geometry g;
+    db_experiment wrong = truth; /* borrows */
+    double node[3];
+    assert_int_equal(db_fit_geometry_of(context, &truth, &g), DB_OK);
+    db_apply(g.a_star, index, node);
+    renumber(&g, node, &wrong);
+    db_fit_geometry_clear(&g);
+    const db_fit_verdict v = judge(&wrong, &image);
+    print_message("%zu of %zu spots at nodes: %s\n", v.at, v.spots, v.reason);
+    assert_int_equal(v.at, v.spots);
+    assert_false(v.usable);
+    assert_non_null(strstr(v.reason, "the model with indices that differ by 0, -1, 3, "));
+    for (int k = 0; k < DB_FIT_RIVALS; k++)
+        assert_true(v.test[k].passed == (k != DB_FIT_TEST_MOVED));
+}
+
 /* A half of the image is of a beam that is some pixels off: no model of one beam is right. */
 static void a_model_of_half_the_image_fails(void **state) {
     (void)state;
@@ -555,6 +597,7 @@ int main(void) {
         cmocka_unit_test(a_shot_of_many_with_a_wrong_cell_is_excluded),
         cmocka_unit_test(wrong_orientations_fail),
         cmocka_unit_test(another_lattice_and_a_beam_five_pixels_off_fail),
+        cmocka_unit_test(indices_that_are_all_off_by_a_node_fail),
         cmocka_unit_test(a_model_of_half_the_image_fails),
         cmocka_unit_test(spots_of_weakly_excited_reflections_are_not_displaced),
         cmocka_unit_test(a_refinement_from_a_wrong_cell_does_not_succeed),

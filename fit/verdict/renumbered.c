@@ -1,0 +1,365 @@
+/* If all indices are off by one node, the beam centre is off by about the place of the node; a turn, tilts and other
+ * edges make up for most of the rest. Spots that look for their nearest nodes find the wrong ones again, so a rival
+ * keeps the changed index of each spot while it is fitted. */
+#include "fit/verdict/renumbered.h"
+
+#include "base/context_internal.h"
+#include "base/vector.h"
+#include "fit/config/config_refine.h"
+#include "fit/config/physical_range.h"
+#include "fit/config/quantity.h"
+#include "fit/linear/cholesky.h"
+#include "fit/objective/variables.h"
+#include "fit/search/automatic.h"
+#include "fit/verdict/rivals.h"
+
+#include <dualbragg/expert/fit_configurations.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FAR = 5,   /* largest change of an index */
+    FORM = 4,  /* numbers of a change: 1, h, k, l */
+    TRIED = 6, /* changes that are fitted: those that cost least to first order */
+    STEPS = 4  /* with the slopes of the start */
+};
+/* A move is not determined if elimination leaves less than this part of its diagonal. */
+static const double UNDETERMINED = 1e-12;
+
+/* A spot at a node of the model. */
+typedef struct numbered_spot {
+    const db_observed_spot *seen;
+    const double *offset; /* of its evidence */
+    double node[3];
+    double trust; /* of Student's distribution */
+    double weight
+        [9]; /* inverse covariance of its coordinates, times its probability of being at the node */
+} numbered_spot;
+
+/* Moves of a model that bring nodes to their spots. */
+typedef struct numbering {
+    db_context *context;
+    const db_experiment *model;
+    db_variables v;
+    size_t count; /* of spots */
+    numbered_spot *spot;
+    double *slope;  /* [count][3][v.count]; owned, with the following */
+    double *at;     /* [count][3]: coordinates of nodes as seen from their spots */
+    double *factor; /* of the normal matrix of the moves */
+    double *usual;  /* standard deviations of moves */
+    double *value, *other, *step, *room;
+    double form[FORM * FORM]; /* the least square of a change is a form of it */
+} numbering;
+
+static db_status add_freedom(db_context *context, db_parameter parameter, db_fit_settings *own) {
+    const db_fit_parameter p = db_fit_parameter_free(parameter);
+    const size_t i = db_fit_parameter_index(own, db_fit_quantity_of(&p));
+    if (i == own->parameter_count) DB_TRY(db_fit_settings_add_parameter(context, own, &p));
+    own->parameters[i].stages = DB_FIT_ALL_STAGES;
+    return DB_OK;
+}
+
+/* Settings that refine orientation, beam centre and tilts, and what else was refined and moves spots. */
+static db_status settings_of_numbers(db_context *context, const db_fit_settings *settings,
+                                     const db_experiment *model, db_fit_settings *own) {
+    static const db_parameter always[] = { DB_MISSET_X,      DB_MISSET_Y,     DB_MISSET_Z,
+                                           DB_BEAM_FAST,     DB_BEAM_SLOW,    DB_DETECTOR_ROTX,
+                                           DB_DETECTOR_ROTY, DB_DETECTOR_ROTZ };
+    DB_TRY(db_fit_settings_copy(context, settings, own));
+    for (size_t i = 0; i < own->parameter_count; i++) {
+        db_fit_parameter *const p = &own->parameters[i];
+        const db_lever lever = db_facts_of(p->parameter)->lever;
+        const int moves = p->group < 0 && p->stages != DB_FIT_NOT_EARNED &&
+                          lever != DB_LEVER_NONE && lever != DB_LEVER_SIZE;
+        p->stages = moves ? DB_FIT_ALL_STAGES : DB_FIT_NOT_EARNED;
+    }
+    db_status status = DB_OK;
+    for (size_t i = 0; i < sizeof always / sizeof *always && status == DB_OK; i++)
+        if (!db_turns_about_beam(model, always[i])) status = add_freedom(context, always[i], own);
+    if (status != DB_OK) db_fit_settings_clear(own);
+    return status;
+}
+
+/* The covariance of a spot's coordinates: widths, and equal probability along recorded lines. */
+static void weigh_spot(const db_evidence_spot *s, const db_evidence_width *w, double part,
+                       double weight[9]) {
+    const double width[3] = { w->place, w->place, w->turn }, uniform = 12;
+    double covariance[9] = { 0 };
+    for (int i = 0; i < 3; i++) {
+        covariance[4 * i] = width[i] * width[i];
+        for (int j = 0; j < 3; j++)
+            for (int k = 0; k < DB_SWEEPS; k++)
+                covariance[3 * i + j] += s->sweep[k][i] * s->sweep[k][j] / uniform;
+    }
+    if (!db_invert(covariance, weight)) memset(weight, 0, 9 * sizeof *weight);
+    for (int i = 0; i < 9; i++) weight[i] *= part;
+}
+
+static void number_spots(const db_observed_spots *spots, const db_evidence *e, numbering *n) {
+    db_evidence_nodes nodes;
+    if (!db_evidence_nodes_of(e, e->lattice, &nodes)) return;
+    for (size_t i = 0; i < e->judged; i++) {
+        const int half = !db_evidence_half(i);
+        const db_evidence_width *const w = &e->width[half];
+        const double made = w->part * e->density[half][i];
+        numbered_spot *const s = &n->spot[n->count];
+        int hkl[3];
+        if (!db_evidence_is_at(e, i)) continue;
+        db_evidence_node(e, &nodes, i, hkl);
+        *s = (numbered_spot){ .seen = &spots->spot[i],
+                              .offset = e->spot[i].offset,
+                              .trust = 1,
+                              .node = { hkl[0], hkl[1], hkl[2] } };
+        weigh_spot(&e->spot[i], w, made / (made + 1 - w->part), s->weight);
+        n->count++;
+    }
+}
+
+/* Coordinates of all nodes of a moved model, with changed indices. value: of the variables. */
+static db_status place_nodes(const numbering *n, const double *value, const int by[3], double *at) {
+    db_experiment moved = *n->model; /* borrows */
+    db_fit_geometry g;
+    db_variables_set(&n->v, value, &moved);
+    DB_TRY(db_fit_geometry_of(n->context, &moved, &g));
+    for (size_t i = 0; i < n->count; i++) {
+        const numbered_spot *const s = &n->spot[i];
+        const double index[3] = { s->node[0] + by[0], s->node[1] + by[1], s->node[2] + by[2] };
+        double q[3], apart[3];
+        db_fit_geometry_scattering(&g, s->seen->panel, s->seen->position, q);
+        db_apply(g.a_star, index, apart);
+        for (int k = 0; k < 3; k++) apart[k] -= q[k];
+        db_apply(s->offset, apart, at + 3 * i);
+    }
+    db_fit_geometry_clear(&g);
+    return DB_OK;
+}
+
+static const int SAME[3] = { 0, 0, 0 };
+
+/* Coordinates of nodes and their slopes at a place of the variables. */
+static db_status find_moves(numbering *n, const int by[3]) {
+    const size_t moves = n->v.count;
+    DB_TRY(place_nodes(n, n->value, by, n->at));
+    for (size_t k = 0; k < moves; k++) {
+        const db_parameter p = n->v.parameter[k];
+        double low, high;
+        db_reach_of(n->model, db_facts_of(p), n->v.start[k], &low, &high);
+        n->usual[k] = (high - low) / 4;
+        const double step = 1e-3 * n->usual[k];
+        memcpy(n->other, n->value, moves * sizeof *n->value);
+        n->other[k] += step;
+        DB_TRY(place_nodes(n, n->other, by, n->room));
+        for (size_t i = 0; i < 3 * n->count; i++)
+            n->slope[i * moves + k] = (n->room[i] - n->at[i]) / step;
+    }
+    return DB_OK;
+}
+
+/* Adds weight x slope x of: the slopes of the square by the moves. */
+static void add_slopes(const numbering *n, size_t spot, const double of[3], double *sum,
+                       size_t stride) {
+    const size_t moves = n->v.count;
+    double weighted[3];
+    db_apply(n->spot[spot].weight, of, weighted);
+    for (int i = 0; i < 3; i++) weighted[i] *= n->spot[spot].trust;
+    for (int i = 0; i < 3; i++)
+        for (size_t k = 0; k < moves; k++)
+            sum[k * stride] += weighted[i] * n->slope[(3 * spot + (size_t)i) * moves + k];
+}
+
+static void factor_moves(numbering *n, double *normal) {
+    const size_t moves = n->v.count;
+    memset(normal, 0, moves * moves * sizeof *normal);
+    for (size_t k = 0; k < moves; k++) {
+        for (size_t s = 0; s < n->count; s++) {
+            const double *const slope = n->slope + 3 * s * moves + k;
+            const double column[3] = { slope[0], slope[moves], slope[2 * moves] };
+            add_slopes(n, s, column, normal + k, moves);
+        }
+        normal[k * moves + k] += 1 / (n->usual[k] * n->usual[k]);
+    }
+    db_cholesky_factor(moves, normal, moves, 0, NULL, UNDETERMINED, n->factor);
+}
+
+/* The least square of distances of spots from their nodes for any change of indices, to first order in all moves. */
+static void find_form(const db_evidence *e, numbering *n) {
+    const size_t moves = n->v.count;
+    memset(n->form, 0, sizeof n->form);
+    memset(n->room, 0, FORM * moves * sizeof *n->room);
+    for (size_t s = 0; s < n->count; s++) {
+        double column[FORM][3], by_index[9];
+        db_multiply(n->spot[s].offset, e->lattice, by_index);
+        for (int i = 0; i < 3; i++) {
+            column[0][i] = n->at[3 * s + (size_t)i];
+            for (int k = 0; k < 3; k++) column[1 + k][i] = by_index[3 * i + k];
+        }
+        for (int j = 0; j < FORM; j++) {
+            double weighted[3];
+            db_apply(n->spot[s].weight, column[j], weighted);
+            for (int k = 0; k < FORM; k++) n->form[FORM * j + k] += db_dot(weighted, column[k]);
+            add_slopes(n, s, column[j], n->room + (size_t)j * moves, 1);
+        }
+    }
+    for (int j = 0; j < FORM; j++)
+        db_cholesky_forward(moves, n->factor, n->room + (size_t)j * moves);
+    for (int j = 0; j < FORM; j++)
+        for (int k = 0; k < FORM; k++)
+            for (size_t m = 0; m < moves; m++)
+                n->form[FORM * j + k] -=
+                    n->room[(size_t)j * moves + m] * n->room[(size_t)k * moves + m];
+}
+
+static double square_of(const numbering *n, const int by[3]) {
+    const double change[FORM] = { 1, by[0], by[1], by[2] };
+    double sum = 0;
+    for (int j = 0; j < FORM; j++)
+        for (int k = 0; k < FORM; k++) sum += change[j] * n->form[FORM * j + k] * change[k];
+    return sum;
+}
+
+/* The changes of indices that cost least, in ascending order; returns their number. */
+static size_t find_changes(const numbering *n, int best[TRIED][3]) {
+    enum { SIDE = 2 * FAR + 1 };
+    double square[TRIED];
+    size_t found = 0;
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+        const int by[3] = { i / SIDE / SIDE - FAR, i / SIDE % SIDE - FAR, i % SIDE - FAR };
+        const double own = square_of(n, by);
+        if (!by[0] && !by[1] && !by[2]) continue;
+        size_t at = found < TRIED ? found++ : TRIED;
+        while (at > 0 && own < square[at - 1]) {
+            if (at < TRIED) {
+                square[at] = square[at - 1];
+                memcpy(best[at], best[at - 1], sizeof best[at]);
+            }
+            at--;
+        }
+        if (at >= TRIED) continue;
+        square[at] = own;
+        memcpy(best[at], by, sizeof by);
+    }
+    return found;
+}
+
+/* Weights of Student's distribution, whose width is that of the spots that it trusts. */
+static void trust_spots(numbering *n) {
+    enum { FREEDOM = 4, ROUNDS = 10 };
+    double scale = 1;
+    for (int round = 0; round < ROUNDS; round++) {
+        double sum = 0, all = 0;
+        for (size_t s = 0; s < n->count; s++) {
+            double weighted[3];
+            db_apply(n->spot[s].weight, n->at + 3 * s, weighted);
+            const double square = db_dot(weighted, n->at + 3 * s);
+            n->spot[s].trust = (FREEDOM + 3) / (FREEDOM + square / scale);
+            sum += n->spot[s].trust * square;
+            all += 3;
+        }
+        scale = sum / all;
+    }
+}
+
+/* Fits the model with changed indices, and takes its likelihood. value: where it ends. */
+static db_status fit_numbers(numbering *n, const db_observed_spots *spots, const int by[3],
+                             double *likelihood) {
+    const size_t moves = n->v.count;
+    db_experiment moved = *n->model; /* borrows */
+    db_evidence other;
+    double pull = 0;
+    memcpy(n->value, n->v.start, moves * sizeof *n->value);
+    for (size_t s = 0; s < n->count; s++) n->spot[s].trust = 1;
+    for (int step = 0; step < STEPS; step++) {
+        DB_TRY(find_moves(n, by));
+        if (step) trust_spots(n);
+        factor_moves(n, n->room);
+        memset(n->step, 0, moves * sizeof *n->step);
+        for (size_t s = 0; s < n->count; s++) add_slopes(n, s, n->at + 3 * s, n->step, 1);
+        for (size_t k = 0; k < moves; k++)
+            n->step[k] += (n->value[k] - n->v.start[k]) / (n->usual[k] * n->usual[k]);
+        db_cholesky_forward(moves, n->factor, n->step);
+        db_cholesky_back(moves, n->factor, n->step);
+        for (size_t k = 0; k < moves; k++) n->value[k] -= n->step[k];
+    }
+    for (size_t k = 0; k < moves; k++)
+        pull += pow((n->value[k] - n->v.start[k]) / n->usual[k], 2) / 2;
+    db_variables_set(&n->v, n->value, &moved);
+    DB_TRY(db_evidence_make(n->context, &moved, spots, &other));
+    *likelihood = db_margin_over_none(&other) - pull;
+    db_evidence_clear(&other);
+    return DB_OK;
+}
+
+static double moved_by(const numbering *n, db_parameter parameter) {
+    for (size_t k = 0; k < n->v.count; k++)
+        if (n->v.parameter[k] == parameter) return n->value[k] - n->v.start[k];
+    return 0;
+}
+
+static void describe_rival(const numbering *n, const int by[3], db_renumbered_model *rival) {
+    const double turn[3] = { moved_by(n, DB_MISSET_X), moved_by(n, DB_MISSET_Y),
+                             moved_by(n, DB_MISSET_Z) };
+    memcpy(rival->by, by, sizeof rival->by);
+    rival->turn = db_length(turn);
+    for (int d = 0; d < 2; d++)
+        rival->shift[d] = moved_by(n, d ? DB_BEAM_SLOW : DB_BEAM_FAST) /
+                          n->model->detector.panels[0].pixel_size[d];
+}
+
+static db_status compare_numbers(numbering *n, const db_observed_spots *spots, const db_evidence *e,
+                                 db_renumbered_model *rival) {
+    int tried[TRIED][3];
+    double own, other, most = -INFINITY;
+    memcpy(n->value, n->v.start, n->v.count * sizeof *n->value);
+    DB_TRY(find_moves(n, SAME));
+    factor_moves(n, n->room);
+    find_form(e, n);
+    const size_t count = find_changes(n, tried);
+    DB_TRY(fit_numbers(n, spots, SAME, &own));
+    own = fmax(own, db_margin_over_none(e));
+    for (size_t t = 0; t < count; t++) {
+        DB_TRY(fit_numbers(n, spots, tried[t], &other));
+        if (!(other > most)) continue;
+        most = other;
+        describe_rival(n, tried[t], rival);
+    }
+    rival->margin = own - most;
+    return DB_OK;
+}
+
+static db_status take_room(const db_evidence *e, numbering *n) {
+    const size_t moves = n->v.count, matrix = moves * moves, spots = e->judged + 1,
+                 room = 3 * spots > FORM * moves + matrix ? 3 * spots : FORM * moves + matrix;
+    n->spot = malloc(spots * sizeof *n->spot);
+    n->slope = malloc((3 * spots * (moves + 1) + matrix + 4 * moves + room) * sizeof *n->slope);
+    if (!n->spot || !n->slope) return db_fail_memory(n->context, "other indices of spots");
+    n->at = n->slope + 3 * spots * moves;
+    n->factor = n->at + 3 * spots;
+    n->usual = n->factor + matrix;
+    n->value = n->usual + moves;
+    n->other = n->value + moves;
+    n->step = n->other + moves;
+    n->room = n->step + moves;
+    return DB_OK;
+}
+
+db_status db_margin_over_renumbered(db_context *context, const db_experiment *model,
+                                    const db_fit_settings *settings, const db_observed_spots *spots,
+                                    const db_evidence *e, db_renumbered_model *rival) {
+    numbering n = { .context = context, .model = model };
+    db_fit_settings own;
+    *rival = (db_renumbered_model){ .margin = NAN };
+    DB_TRY(settings_of_numbers(context, settings, model, &own));
+    db_status status = db_variables_make(context, &own, DB_FIT_ALL_STAGES, NULL, model, NULL, &n.v);
+    if (status == DB_OK) status = take_room(e, &n);
+    if (status == DB_OK) {
+        number_spots(spots, e, &n);
+        if (n.count > n.v.count) status = compare_numbers(&n, spots, e, rival);
+    }
+    free(n.spot);
+    free(n.slope);
+    db_variables_clear(&n.v);
+    db_fit_settings_clear(&own);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* A rival of a model: the same lattice, whose reflections all have other indices (docs/theory/verdict.md, Rivals). */
+#ifndef DB_FIT_VERDICT_RENUMBERED_H
+#define DB_FIT_VERDICT_RENUMBERED_H
+
+#include "fit/verdict/evidence.h"
+
+typedef struct db_renumbered_model {
+    int by[3];       /* added to indices h, k, l; 0, 0, 0: no other numbers fit the spots */
+    double margin;   /* NAN: as before */
+    double turn;     /* degree */
+    double shift[2]; /* beam centre, pixels, fast and slow */
+} db_renumbered_model;
+
+/* Margin over the likeliest model whose indices differ by one node. The orientation, the beam centre, the tilts of
+ * the detector and all refined quantities that move spots are fitted to the spots for it, and for the present
+ * indices. spots: those of the evidence. */
+db_status db_margin_over_renumbered(db_context *context, const db_experiment *model,
+                                    const db_fit_settings *settings, const db_observed_spots *spots,
+                                    const db_evidence *e, db_renumbered_model *rival);
+
+#endif
