@@ -61,12 +61,13 @@ static db_status add_freedom(db_context *context, db_parameter parameter, db_fit
     return DB_OK;
 }
 
-/* Settings that refine orientation, beam centre and tilts, and what else was refined and moves spots. */
+/* Settings that refine orientation, beam centre, distance and tilts, and what else was refined and moves spots: a held
+ * value that is wrong must not look like wrong indices. */
 static db_status settings_of_numbers(db_context *context, const db_fit_settings *settings,
                                      const db_experiment *model, db_fit_settings *own) {
-    static const db_parameter always[] = { DB_MISSET_X,      DB_MISSET_Y,     DB_MISSET_Z,
-                                           DB_BEAM_FAST,     DB_BEAM_SLOW,    DB_DETECTOR_ROTX,
-                                           DB_DETECTOR_ROTY, DB_DETECTOR_ROTZ };
+    static const db_parameter always[] = { DB_MISSET_X,      DB_MISSET_Y,      DB_MISSET_Z,
+                                           DB_BEAM_FAST,     DB_BEAM_SLOW,     DB_DETECTOR_ROTX,
+                                           DB_DETECTOR_ROTY, DB_DETECTOR_ROTZ, DB_DISTANCE };
     DB_TRY(db_fit_settings_copy(context, settings, own));
     for (size_t i = 0; i < own->parameter_count; i++) {
         db_fit_parameter *const p = &own->parameters[i];

@@ -11,8 +11,8 @@ typedef struct db_renumbered_model {
     double shift[2]; /* beam centre, pixels, fast and slow */
 } db_renumbered_model;
 
-/* Margin over the likeliest model whose indices differ by one node. The orientation, the beam centre, the tilts of
- * the detector and all refined quantities that move spots are fitted to the spots for it, and for the present
+/* Margin over the likeliest model whose indices differ by one node. The orientation, the beam centre, distance and
+ * tilts of the detector and all refined quantities that move spots are fitted to the spots for it, and for the present
  * indices. spots: those of the evidence. */
 db_status db_margin_over_renumbered(db_context *context, const db_experiment *model,
                                     const db_fit_settings *settings, const db_observed_spots *spots,

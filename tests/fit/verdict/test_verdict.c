@@ -361,11 +361,11 @@ static void renumber(const db_fit_geometry *g, const double node[3], db_experime
     e->detector.distance /= cos(angle);
 }
 
-/* All spots are at nodes of a model whose indices are off by a node that is a degree off the Ewald sphere; the right
- * indices are likelier. */
+/* Nearly all spots are at nodes of a model whose indices are off by a node that is 18 degrees off the Ewald sphere; the
+ * indices of the truth are the likeliest ones. */
 static void indices_that_are_all_off_by_a_node_fail(void **state) {
     (void)state;
-    static const double index[3] = { 0, 1, -3 };
+    static const double index[3] = { -1, 0, -2 };
     db_fit_geometry g;
     db_experiment wrong = truth; /* borrows */
     double node[3];
@@ -375,11 +375,11 @@ static void indices_that_are_all_off_by_a_node_fail(void **state) {
     db_fit_geometry_clear(&g);
     const db_fit_verdict v = judge(&wrong, &image);
     print_message("%zu of %zu spots at nodes: %s\n", v.at, v.spots, v.reason);
-    assert_int_equal(v.at, v.spots);
+    assert_true((double)v.at > 0.98 * (double)v.spots);
     assert_false(v.usable);
-    assert_non_null(strstr(v.reason, "the model with indices that differ by 0, -1, 3, "));
-    for (int k = 0; k < DB_FIT_RIVALS; k++)
-        assert_true(v.test[k].passed == (k != DB_FIT_TEST_MOVED));
+    assert_non_null(strstr(v.reason, "the model with indices that differ by 1, 0, 2, "));
+    assert_false(v.test[DB_FIT_TEST_MOVED].passed);
+    assert_true(v.test[DB_FIT_TEST_ROWS].passed);
 }
 
 /* A half of the image is of a beam that is some pixels off: no model of one beam is right. */
