@@ -431,6 +431,60 @@ static void circles_come_into_lists(void **state) {
 #endif
 }
 
+#if defined(DB_HAVE_JANSSON)
+static void read_axis(const char *list, double axis[3]) {
+    json_t *const root = json_load_file(list, 0, NULL);
+    const json_t *const crystal = json_array_get(json_object_get(root, "crystal"), 0);
+    for (size_t i = 0; i < 3; i++)
+        axis[i] = json_number_value(json_array_get(json_object_get(crystal, "real_space_b"), i));
+    json_decref(root);
+}
+#endif
+
+/* Circles about different axes: the crystal loses the outer ones first. */
+static void outer_circles_are_taken_out_first(void **state) {
+    (void)state;
+#if defined(DB_HAVE_JANSSON)
+    const char *const path = swung("", "KAPPA", 0.25);
+    const char *const list = folder_path("crossed.expt");
+    const db_expt_selection selection = { .number = -1, .image = path };
+    const db_expt_image image = { .path = "swung_0001.cbf", .gain = 1 };
+    db_experiment e;
+    db_expt_content content;
+    double before[3], after[3], outer[9], inner[9], expected[3] = { 0 };
+    expect_ok(test_context(), db_experiment_init(test_context(), &e));
+    expect_ok(test_context(), db_read_expt(test_context(), path, &selection, &e, &content));
+    db_expt_content_clear(&content);
+    static const double a_star[9] = { 0.02, 0, 0, 0, 0.03, 0, 0, 0, 0.05 };
+    expect_ok(test_context(), db_crystal_set_matrix(test_context(), &e.crystal, a_star));
+    expect_ok(test_context(), db_write_expt(test_context(), list, &e, &image));
+    read_axis(list, before);
+    for (int k = 0; k < 3; k++) {
+        static const double x[3] = { 1, 0, 0 }, z[3] = { 0, 0, 1 };
+        double columns[2][3] = { { k == 0, k == 1, k == 2 }, { k == 0, k == 1, k == 2 } };
+        turn(x, 40, columns[0]);
+        turn(z, 25, columns[1]);
+        for (int i = 0; i < 3; i++) {
+            outer[3 * i + k] = columns[0][i];
+            inner[3 * i + k] = columns[1][i];
+        }
+    }
+    db_circles crossed;
+    memcpy(crossed.setting, outer, sizeof outer);
+    memcpy(crossed.fixed, inner, sizeof inner);
+    expect_ok(test_context(), db_expt_put_circles(test_context(), list, &crossed));
+    read_axis(list, after);
+    /* outer (inner v) is where it stood */
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            for (int k = 0; k < 3; k++)
+                expected[i] += outer[3 * i + j] * inner[3 * j + k] * after[k];
+    for (int i = 0; i < 3; i++) assert_true(fabs(expected[i] - before[i]) < 1e-10);
+    assert_true(fabs(before[0] - after[0]) > 1);
+    db_experiment_clear(&e);
+#endif
+}
+
 /* Images have room for flat detectors that face the beam: numbers of another header are not left. */
 static void tables_win_over_lines(void **state) {
     (void)state;
@@ -616,6 +670,7 @@ int main(void) {
         cmocka_unit_test(arrays_are_cut_into_panels),
         cmocka_unit_test(tables_of_axes_place_detector_and_spindle),
         cmocka_unit_test(circles_come_into_lists),
+        cmocka_unit_test(outer_circles_are_taken_out_first),
         cmocka_unit_test(tables_win_over_lines),
         cmocka_unit_test(goniometers_of_many_circles_are_refused),
         cmocka_unit_test(axes_that_lead_nowhere_are_named),
