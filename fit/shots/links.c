@@ -175,7 +175,8 @@ static db_status find_starts(db_shots *all, const db_joint_links *links, db_link
                              unsigned char *known, db_unknowns *u, double *value) {
     const size_t m = links->order.shared, row = m * sizeof *starts;
     for (size_t s = 0; s < all->count; s++)
-        if (all->state[s].begin) memcpy(starts + s * m, all->state[s].begin, row);
+        if (all->state[s].begin && all->summary[s].used)
+            memcpy(starts + s * m, all->state[s].begin, row);
     DB_TRY(db_records_hear(all, starts, row));
     take_starts(all, links, starts, known, u, value);
     hold_bare(links, known, u, value);
