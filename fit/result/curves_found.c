@@ -127,11 +127,12 @@ static db_status compare_edges(db_context *context, const db_fit_settings *setti
                                db_found_curves *found) {
     db_found_curve *const first = found->kind, *const c = found->kind + kind;
     const size_t n = c->count;
+    c->shift = c->shift_error = NAN;
+    if (kind == 0) return DB_OK;
     double *const slope = calloc(2 * n, sizeof *slope);
     size_t *const of_second = calloc(2 * n, sizeof *of_second);
     const int made = slope && of_second;
-    c->shift = c->shift_error = NAN;
-    if (made && kind > 0) {
+    if (made) {
         take_points(estimates, 0, first, of_second);
         take_points(estimates, kind, c, of_second + n);
         find_shift(estimates, of_second, settings->curves.wings[0], first, slope, c);

@@ -297,7 +297,7 @@ db_status db_fit_sphere_is_flat(db_context *context, const db_experiment *start,
 static db_status is_brief(db_context *context, const db_fit_config *config,
                           const db_experiment *start, int *brief) {
     const double tilt = 1 * DB_DEGREE, near = 1; /* pixels: stages by pixels still see the spot */
-    const double half = 0.5 * config->series_frames * fabs(start->goniometer.phi_step) *
+    const double half = 0.5 * (double)config->series_frames * fabs(start->goniometer.phi_step) *
                         start->goniometer.phi_steps * DB_DEGREE;
     double most;
     DB_TRY(most_at_corners(context, start, beside_beam, &most));

@@ -35,7 +35,7 @@ static const double beam_step = 2;      /* pixels between tried beams */
 static const double angles[] = {
     0.8, 0.8, 0.6, 0.45, 0.35, 0.3, 0.3, 0.3
 }; /* degree: tolerances */
-/* Prior standard deviations of scale and beam, which decide where spots do not. */
+/* Prior standard deviations of scale, beam and edges, which decide where spots do not. */
 static const double LIKELY_SCALE = 0.01, LIKELY_BEAM = 5, LIKELY_EDGE = 0.02;
 static const double SAME_EDGE = 1e-3; /* difference of two edges that are equal */
 
@@ -52,6 +52,7 @@ typedef struct wide {
     const db_search_room *room;
     float *q[3]; /* of the probed spots */
     row_list rows[EDGES];
+    int leader[EDGES]; /* the first edge that has the length of this one, and changes with it */
     db_search_candidates candidates;
 } wide;
 
@@ -236,31 +237,37 @@ static void try_row_pairs(wide *w, int i, int k) {
         }
 }
 
-/* The first edge that has the length of this one, and changes with it. */
 static int leading_edge(const db_search_lattice *lattice, int edge) {
     for (int k = 0; k < edge; k++)
         if (are_equal(lattice, k, edge)) return k;
     return edge;
 }
 
-/* Slopes of a spot's residual, moved - node, by each number; index: of the node. */
-static void slopes_of(const wide *w, const db_search_pose *pose, const db_search_spot *s,
-                      const double a_star[9], const double q[3], const double node[3],
-                      const double index[3], double slope[WITH_EDGES][3]) {
+/* Slopes of a spot's residual, moved - node, by each number of its pose. */
+static void slopes_of(const db_search_pose *pose, const db_search_spot *s, const double q[3],
+                      const double node[3], double slope[WITH_EDGES][3]) {
     for (int k = 0; k < 3; k++) {
         const double axis[3] = { k == 0, k == 1, k == 2 };
         db_cross(node, axis, slope[k]);
         slope[3][k] = q[k];
         for (int d = 0; d < 2; d++) slope[4 + d][k] = pose->scale * s->by_beam[d][k];
-        for (int e = 0; e < EDGES; e++)
-            slope[NUMBERS + leading_edge(w->lattice, e)][k] += rint(index[e]) * a_star[3 * k + e];
     }
 }
 
-static void stretch_edges(const double by[EDGES], db_search_lattice *lattice) {
+/* And by edges. */
+static void slopes_by_edges(const wide *w, const double a_star[9], const double to_index[9],
+                            const double node[3], double slope[WITH_EDGES][3]) {
+    double index[3];
+    db_apply(to_index, node, index);
+    for (int k = 0; k < 3; k++)
+        for (int e = 0; e < EDGES; e++)
+            slope[NUMBERS + w->leader[e]][k] += rint(index[e]) * a_star[3 * k + e];
+}
+
+static void stretch_edges(const wide *w, const double by[EDGES], db_search_lattice *lattice) {
     double factor[EDGES];
     for (int e = 0; e < EDGES; e++) {
-        factor[e] = exp(by[leading_edge(lattice, e)]);
+        factor[e] = exp(by[w->leader[e]]);
         lattice->volume *= factor[e];
     }
     for (int e = 0; e < EDGES; e++)
@@ -276,13 +283,17 @@ static void improve_pose(const wide *w, double angle, db_search_lattice *stretch
                          db_search_pose *pose) {
     const size_t numbers = stretched ? WITH_EDGES : NUMBERS;
     const db_search_lattice *const lattice = stretched ? stretched : w->lattice;
-    double a_star[9], to_index[9], q[3], node[3], index[3], factor[WITH_EDGES * WITH_EDGES];
+    double a_star[9], to_index[9], q[3], node[3], factor[WITH_EDGES * WITH_EDGES];
     double normal[WITH_EDGES][WITH_EDGES] = { 0 },
            step[WITH_EDGES] = { 0 }; /* first the right side */
     const double known[WITH_EDGES] = { 0,           0,           0,           LIKELY_SCALE,
                                        LIKELY_BEAM, LIKELY_BEAM, LIKELY_EDGE, LIKELY_EDGE,
-                                       LIKELY_EDGE },
-                 from[NUMBERS] = { 0, 0, 0, log(pose->scale), pose->beam[0], pose->beam[1] };
+                                       LIKELY_EDGE };
+    double from[WITH_EDGES] = { 0, 0, 0, log(pose->scale), pose->beam[0], pose->beam[1] };
+    for (int e = 0; e < EDGES; e++)
+        if (w->leader[e] == e)
+            from[NUMBERS + e] =
+                log(db_length(lattice->real + 3 * e) / db_length(w->lattice->real + 3 * e));
     db_search_lattice_turn(lattice, pose->turn, a_star, to_index);
     for (size_t n = 0; n < w->count; n++) {
         const db_search_spot *const s = &w->spots[n];
@@ -292,8 +303,8 @@ static void improve_pose(const wide *w, double angle, db_search_lattice *stretch
         if (db_search_chance(lattice, limit) >= 0.5 ||
             db_search_nearest(a_star, to_index, q, node) >= limit)
             continue;
-        db_apply(to_index, node, index);
-        slopes_of(w, pose, s, a_star, q, node, index, slope);
+        slopes_of(pose, s, q, node, slope);
+        if (stretched) slopes_by_edges(w, a_star, to_index, node, slope);
         for (size_t i = 0; i < numbers; i++) {
             for (int k = 0; k < 3; k++) step[i] += slope[i][k] * (node[k] - q[k]) / (limit * limit);
             for (size_t k = 0; k < numbers; k++)
@@ -303,7 +314,7 @@ static void improve_pose(const wide *w, double angle, db_search_lattice *stretch
     for (size_t i = 0; i < numbers; i++) {
         const double weight = known[i] > 0 ? 1 / (known[i] * known[i]) : 1;
         normal[i][i] += weight;
-        if (known[i] > 0 && i < NUMBERS) step[i] -= weight * from[i];
+        if (known[i] > 0) step[i] -= weight * from[i];
     }
     db_cholesky_factor(numbers, *normal, WITH_EDGES, 0, NULL, 1e-12, factor);
     db_cholesky_forward(numbers, factor, step);
@@ -315,7 +326,7 @@ static void improve_pose(const wide *w, double angle, db_search_lattice *stretch
     for (int d = 0; d < 2; d++)
         pose->beam[d] =
             fmin(w->room->beam[d][1], fmax(w->room->beam[d][0], pose->beam[d] + step[4 + d]));
-    if (stretched) stretch_edges(step + NUMBERS, stretched);
+    if (stretched) stretch_edges(w, step + NUMBERS, stretched);
 }
 
 /* ln of the number of scales and beams that differ by more than a tolerance. */
@@ -442,6 +453,7 @@ db_status db_wide_search(db_context *context, const db_search_lattice *lattice,
                      .spots = spots,
                      .room = room,
                      .candidates = { .most = CANDIDATES } };
+        for (int e = 0; e < EDGES; e++) w->leader[e] = leading_edge(lattice, e);
         for (int i = 0; i < 3; i++) {
             w->q[i] = q + i * MOST_PROBED;
             for (size_t n = 0; n < count && n < MOST_PROBED; n++) w->q[i][n] = (float)spots[n].q[i];

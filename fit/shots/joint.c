@@ -368,6 +368,7 @@ static db_status hold_unearned(joint *j, unsigned char *earning, double *pulls) 
     if (!any) return DB_OK;
     DB_TRY(look_at_start(j, pulls));
     unsigned char *const held = calloc(n + 1, 1);
+    j->held = held;
     DB_TRY(db_workers_common_status(
         j->all, held ? DB_OK : db_fail_memory(j->all->context, "what a series has to earn")));
     for (size_t i = 0; i < n && held; i++)
@@ -377,7 +378,6 @@ static db_status hold_unearned(joint *j, unsigned char *earning, double *pulls) 
     const db_status status =
         db_workers_common_status(j->all, db_series_earn(j->all->context, &evidence, held));
     for (size_t i = 0; i < n && held; i++) held[i] &= earning[i] != DB_EARNING_NONE;
-    j->held = held;
     for (size_t i = 0; i < n && held; i++)
         if (held[i]) u->lower[i] = u->upper[i] = j->value[i];
     return status;

@@ -181,8 +181,10 @@ int db_held_distance_has_moments(const db_fit_settings *settings) {
 db_status db_held_distance_add(db_context *context, db_fit_settings *settings) {
     DB_TRY(add_missing(context, DB_DISTANCE, settings));
     for (size_t i = 0; i < settings->parameter_count; i++)
-        if (settings->parameters[i].parameter == DB_DISTANCE)
+        if (settings->parameters[i].parameter == DB_DISTANCE) {
             settings->parameters[i].stages = DB_FIT_ALL_STAGES;
+            settings->parameters[i].follows.number = -1;
+        }
     return DB_OK;
 }
 
@@ -383,7 +385,8 @@ const db_fit_estimate *db_held_distance_edge(const db_fit_estimates *estimates) 
 
 const db_experiment *db_first_model(const db_fit_shots_result *result) {
     for (size_t s = 0; s < result->shot_count; s++)
-        if (result->shot[s].experiment.oversample > 0) return &result->shot[s].experiment;
+        if (result->shot[s].used && result->shot[s].experiment.oversample > 0)
+            return &result->shot[s].experiment;
     return NULL;
 }
 

@@ -10,8 +10,10 @@
 #include "fit/config/quantity.h"
 #include "fit/linear/cholesky.h"
 #include "fit/objective/variables.h"
+#include "fit/search/agreement.h"
 #include "fit/search/automatic.h"
 #include "fit/verdict/rivals.h"
+#include "fit/verdict/spot_blocks.h"
 
 #include <dualbragg/expert/fit_configurations.h>
 
@@ -220,42 +222,39 @@ static double square_of(const numbering *n, const int by[3]) {
     return sum;
 }
 
-/* The changes of indices that cost least, in ascending order; returns their number. */
-static size_t find_changes(const numbering *n, int best[TRIED][3]) {
+/* A change of indices. */
+typedef struct change {
+    double score; /* minus its square */
+    int by[3];
+} change;
+
+/* The changes of indices that cost least, the first one least; returns their number. */
+static size_t find_changes(const numbering *n, change best[TRIED]) {
     enum { SIDE = 2 * FAR + 1 };
-    double square[TRIED];
     size_t found = 0;
     for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
-        const int by[3] = { i / SIDE / SIDE - FAR, i / SIDE % SIDE - FAR, i % SIDE - FAR };
-        const double own = square_of(n, by);
-        if (!by[0] && !by[1] && !by[2]) continue;
-        size_t at = found < TRIED ? found++ : TRIED;
-        while (at > 0 && own < square[at - 1]) {
-            if (at < TRIED) {
-                square[at] = square[at - 1];
-                memcpy(best[at], best[at - 1], sizeof best[at]);
-            }
-            at--;
-        }
-        if (at >= TRIED) continue;
-        square[at] = own;
-        memcpy(best[at], by, sizeof by);
+        change c = { 0, { i / SIDE / SIDE - FAR, i / SIDE % SIDE - FAR, i % SIDE - FAR } };
+        if (!c.by[0] && !c.by[1] && !c.by[2]) continue;
+        c.score = -square_of(n, c.by);
+        found = db_search_keep(&c, sizeof c, best, found, TRIED);
     }
     return found;
 }
 
 /* Weights of Student's distribution, whose width is that of the spots that it trusts. */
 static void trust_spots(numbering *n) {
-    enum { FREEDOM = 4, ROUNDS = 10 };
-    double scale = 1;
+    enum { ROUNDS = 10 };
+    double scale = 1, *const square = n->room;
+    for (size_t s = 0; s < n->count; s++) {
+        double weighted[3];
+        db_apply(n->spot[s].weight, n->at + 3 * s, weighted);
+        square[s] = db_dot(weighted, n->at + 3 * s);
+    }
     for (int round = 0; round < ROUNDS; round++) {
         double sum = 0, all = 0;
         for (size_t s = 0; s < n->count; s++) {
-            double weighted[3];
-            db_apply(n->spot[s].weight, n->at + 3 * s, weighted);
-            const double square = db_dot(weighted, n->at + 3 * s);
-            n->spot[s].trust = (FREEDOM + 3) / (FREEDOM + square / scale);
-            sum += n->spot[s].trust * square;
+            n->spot[s].trust = (DB_STUDENT_FREEDOM + 3) / (DB_STUDENT_FREEDOM + square[s] / scale);
+            sum += n->spot[s].trust * square[s];
             all += 3;
         }
         scale = sum / all;
@@ -281,7 +280,8 @@ static db_status fit_numbers(numbering *n, const db_observed_spots *spots, const
             n->step[k] += (n->value[k] - n->v.start[k]) / (n->usual[k] * n->usual[k]);
         db_cholesky_forward(moves, n->factor, n->step);
         db_cholesky_back(moves, n->factor, n->step);
-        for (size_t k = 0; k < moves; k++) n->value[k] -= n->step[k];
+        for (size_t k = 0; k < moves; k++)
+            n->value[k] = fmin(n->v.upper[k], fmax(n->v.lower[k], n->value[k] - n->step[k]));
     }
     for (size_t k = 0; k < moves; k++)
         pull += pow((n->value[k] - n->v.start[k]) / n->usual[k], 2) / 2;
@@ -310,7 +310,7 @@ static void describe_rival(const numbering *n, const int by[3], db_renumbered_mo
 
 static db_status compare_numbers(numbering *n, const db_observed_spots *spots, const db_evidence *e,
                                  db_renumbered_model *rival) {
-    int tried[TRIED][3];
+    change tried[TRIED];
     double own, other, most = -INFINITY;
     memcpy(n->value, n->v.start, n->v.count * sizeof *n->value);
     DB_TRY(find_moves(n, SAME));
@@ -320,10 +320,10 @@ static db_status compare_numbers(numbering *n, const db_observed_spots *spots, c
     DB_TRY(fit_numbers(n, spots, SAME, &own));
     own = fmax(own, db_margin_over_none(e));
     for (size_t t = 0; t < count; t++) {
-        DB_TRY(fit_numbers(n, spots, tried[t], &other));
+        DB_TRY(fit_numbers(n, spots, tried[t].by, &other));
         if (!(other > most)) continue;
         most = other;
-        describe_rival(n, tried[t], rival);
+        describe_rival(n, tried[t].by, rival);
     }
     rival->margin = own - most;
     return DB_OK;

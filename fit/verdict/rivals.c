@@ -6,6 +6,7 @@
 #include "base/quantile.h"
 #include "fit/linear/cholesky.h"
 #include "fit/pixels/geometry.h"
+#include "fit/search/agreement.h"
 #include "fit/verdict/spot_blocks.h"
 
 #include <math.h>
@@ -531,7 +532,8 @@ static double find_coset(const way *w, const inner_spot *inner, size_t count, in
 /* A node at which a lattice may begin, and what the image then does at the innermost spots: shift (pixels), and rotation
  * (degree, root mean square), which a wrong beam centre does not cause. */
 typedef struct origin {
-    double shift[2], turn;
+    double score; /* minus the rotation */
+    double shift[2];
 } origin;
 
 enum { ORIGINS = 2 }; /* as many are tried: of half of the nodes a shift either way */
@@ -539,7 +541,7 @@ enum { ORIGINS = 2 }; /* as many are tried: of half of the nodes a shift either 
 static origin origin_at(const db_evidence *e, const int node[3], const inner_spot *inner,
                         size_t count) {
     const double own[3] = { node[0], node[1], node[2] };
-    origin o = { .turn = 0 };
+    origin o = { .score = 0 };
     double at[3], apart[3], square = 0;
     db_apply(e->lattice, own, at);
     for (size_t i = 0; i < count; i++) {
@@ -547,7 +549,7 @@ static origin origin_at(const db_evidence *e, const int node[3], const inner_spo
         for (int k = 0; k < 2; k++) o.shift[k] += apart[k] / (double)count;
         square += apart[2] * apart[2] / (double)count;
     }
-    o.turn = sqrt(square);
+    o.score = -sqrt(square);
     return o;
 }
 
@@ -562,12 +564,7 @@ static size_t find_origins(const db_evidence *e, const way *w, int coset, const 
         if (coset_of(w, node) != coset) continue;
         const origin o = origin_at(e, node, inner, count);
         if (hypot(o.shift[0], o.shift[1]) > MOST_SHIFT) continue;
-        size_t at = found < ORIGINS ? found++ : ORIGINS;
-        while (at > 0 && o.turn < best[at - 1].turn) {
-            if (at < ORIGINS) best[at] = best[at - 1];
-            at--;
-        }
-        if (at < ORIGINS) best[at] = o;
+        found = db_search_keep(&o, sizeof o, best, found, ORIGINS);
     }
     return found;
 }

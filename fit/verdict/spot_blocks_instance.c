@@ -150,8 +150,8 @@ static void find_density(const db_spot_block *b, const db_evidence_width *w, dou
 
 static void weigh_block(const db_evidence *e, const db_evidence_nodes *nodes,
                         const db_evidence_width *w, const db_spot_block *b, db_spot_weights *to) {
-    double square[DB_SPOT_BLOCK], density[DB_SPOT_BLOCK], corner[DB_SPOT_BLOCK];
-    find_nearest(e, nodes, b, square, to->at, corner);
+    double square[DB_SPOT_BLOCK], density[DB_SPOT_BLOCK];
+    find_nearest(e, nodes, b, square, to->at, NULL);
     find_density(b, w, nodes->cell, 3, square, density);
     for (int s = 0; s < DB_SPOT_BLOCK; s += LANES) {
         const numbers own = w->part * load_numbers(density + s), part = own / (own + 1 - w->part);

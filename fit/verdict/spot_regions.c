@@ -58,19 +58,23 @@ db_status db_spot_regions_curve(db_context *context, db_moments *m, const double
         0.1; /* of the error that a variable would have alone: steps for differences */
     const size_t n = m->variables->count;
     double *const rows = malloc((n * n + 2 * n + 1) * sizeof *rows);
+    db_status status = DB_OK;
+    if (!rows) return db_fail_memory(context, "the curvature of moments");
     double *const slope = rows + n * n;
     double *const at = slope + n;
-    db_status status = rows ? DB_OK : db_fail_memory(context, "the curvature of moments");
     for (size_t k = 0; k < n && status == DB_OK; k++) {
         const double step = part / sqrt(normal[k * n + k]);
-        for (size_t l = 0; l < n; l++) rows[k * n + l] = isfinite(step) ? 0 : normal[k * n + l];
-        for (int side = -1; side <= 1 && status == DB_OK && isfinite(step); side += 2) {
+        int possible = isfinite(step);
+        memset(rows + k * n, 0, n * sizeof *rows);
+        for (int side = -1; side <= 1 && status == DB_OK && possible; side += 2) {
             double loss;
             memcpy(at, x, n * sizeof *at);
             at[k] += side * step;
             status = db_moments_slopes(m, at, NULL, n, &loss, slope);
+            possible = isfinite(loss);
             for (size_t l = 0; l < n; l++) rows[k * n + l] += side * 0.25 * slope[l] / step;
         }
+        if (!possible) memcpy(rows + k * n, normal + k * n, n * sizeof *rows);
     }
     for (size_t k = 0; k < n && status == DB_OK; k++)
         for (size_t l = 0; l < n; l++)

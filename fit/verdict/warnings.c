@@ -352,12 +352,14 @@ static double first_distance(const db_fit_shots_result *result) {
 /* Edges of a series' cell scale with a distance that is not refined, which no series tests. */
 static void about_series_distance(list *l) {
     const db_fit_estimate *const edge = db_held_distance_edge(l->estimates);
+    char within[40];
+    snprintf(within, sizeof within, "take to be within %g %%", 100 * DB_USUAL_DISTANCE_ERROR);
     if (edge)
         warn(
             l, "refine distance with a range, or calibrate it by other means",
             "the distance was held at %.6g mm and has not been tested: edges of the cell are wrong "
             "by the same factor as the distance, which their errors %s",
-            l->distance, is_widened(edge) ? "take to be within 1 %" : "do not include");
+            l->distance, is_widened(edge) ? within : "do not include");
 }
 
 db_status db_fit_series_warnings_make(db_context *context, db_fit_shots_result *result) {

@@ -64,7 +64,7 @@ typedef struct db_fit_config {
     struct db_fit_found_cell
         *found_cell;      /**< owned: found for a model without a cell; NULL: the cell was given */
     double energy;        /**< of photons (eV), instead of setup.wavelength; NAN: not given */
-    double series_frames; /**< of a series: number of its frames; db_fit_shot_list_config sets it */
+    size_t series_frames; /**< of a series: number of its frames; db_fit_shot_list_config sets it */
     double reserved[9];   /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 
