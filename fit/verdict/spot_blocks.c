@@ -1,18 +1,8 @@
 #include "fit/verdict/spot_blocks.h"
 
-#include <math.h>
+#include "base/compiled_isas.h"
 
-#if defined(DB_HAVE_AVX2)
-#define DB_AVX2(X) X(avx2, DB_ISA_AVX2)
-#else
-#define DB_AVX2(X)
-#endif
-#if defined(DB_HAVE_AVX512)
-#define DB_AVX512(X) X(avx512, DB_ISA_AVX512)
-#else
-#define DB_AVX512(X)
-#endif
-#define DB_INSTANCES(X) X(baseline, DB_ISA_BASELINE) DB_AVX2(X) DB_AVX512(X)
+#include <math.h>
 
 #define DECLARE(isa, number) extern const db_spot_block_calls db_spot_block_calls_##isa;
 DB_INSTANCES(DECLARE)

@@ -1,19 +1,8 @@
 #include "kernel/instances.h"
 
-#include "kernel/spot_finder.h"
+#include "base/compiled_isas.h"
 
-/* X(instruction set) for every compiled one */
-#if defined(DB_HAVE_AVX2)
-#define DB_AVX2(X) X(avx2)
-#else
-#define DB_AVX2(X)
-#endif
-#if defined(DB_HAVE_AVX512)
-#define DB_AVX512(X) X(avx512)
-#else
-#define DB_AVX512(X)
-#endif
-#define DB_INSTANCES(X) X(baseline) DB_AVX2(X) DB_AVX512(X)
+#include "kernel/spot_finder.h"
 
 /* X(kind, precision, instruction set) for every kind, in the order of db_kernel_kind */
 #define DB_KINDS(X, precision, isa)                                                                \
@@ -30,14 +19,13 @@
 #define DECLARE_ONE(kind, precision, isa)                                                          \
     void NAME(kind, precision, isa)(const db_kernel_job *, const db_tile *, size_t, double *,      \
                                     void *);
-#define DECLARE(isa) DB_KINDS(DECLARE_ONE, double, isa) DB_KINDS(DECLARE_ONE, mixed, isa)
+#define DECLARE(isa, number) DB_KINDS(DECLARE_ONE, double, isa) DB_KINDS(DECLARE_ONE, mixed, isa)
 DB_INSTANCES(DECLARE)
 
-enum { ROW_baseline = DB_ISA_BASELINE, ROW_avx2 = DB_ISA_AVX2, ROW_avx512 = DB_ISA_AVX512 };
 static const db_kernel_function table[DB_ISA_COUNT][2][DB_KERNEL_KIND_COUNT] = {
 #define ENTRY_ONE(kind, precision, isa) NAME(kind, precision, isa),
-#define ENTRY(isa)                                                                                 \
-    [ROW_##isa] = { { DB_KINDS(ENTRY_ONE, double, isa) }, { DB_KINDS(ENTRY_ONE, mixed, isa) } },
+#define ENTRY(isa, number)                                                                         \
+    [number] = { { DB_KINDS(ENTRY_ONE, double, isa) }, { DB_KINDS(ENTRY_ONE, mixed, isa) } },
     DB_INSTANCES(ENTRY)
 };
 
@@ -45,25 +33,25 @@ db_kernel_function db_kernel_instance(db_isa isa, db_precision precision, db_ker
     return table[isa][precision == DB_PRECISION_MIXED][kind];
 }
 
-#define DECLARE_SLOPES(isa)                                                                        \
+#define DECLARE_SLOPES(isa, number)                                                                \
     void db_spot_slopes_##isa(const db_kernel_spots *, size_t, size_t, int, const double *,        \
                               double *, float *);
 DB_INSTANCES(DECLARE_SLOPES)
 
 db_spot_slopes_function db_spot_slopes_instance(db_isa isa) {
     static const db_spot_slopes_function instance[DB_ISA_COUNT] = {
-#define SLOPES_ENTRY(isa) [ROW_##isa] = db_spot_slopes_##isa,
+#define SLOPES_ENTRY(isa, number) [number] = db_spot_slopes_##isa,
         DB_INSTANCES(SLOPES_ENTRY)
     };
     return instance[isa];
 }
 
-#define DECLARE_FINDER(isa) extern const db_spot_finder db_spot_finder_##isa;
+#define DECLARE_FINDER(isa, number) extern const db_spot_finder db_spot_finder_##isa;
 DB_INSTANCES(DECLARE_FINDER)
 
 const db_spot_finder *db_spot_finder_instance(db_isa isa) {
     static const db_spot_finder *const instance[DB_ISA_COUNT] = {
-#define FINDER_ENTRY(isa) [ROW_##isa] = &db_spot_finder_##isa,
+#define FINDER_ENTRY(isa, number) [number] = &db_spot_finder_##isa,
         DB_INSTANCES(FINDER_ENTRY)
     };
     return instance[isa];
