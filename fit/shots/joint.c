@@ -413,7 +413,7 @@ static db_status leave_out_contradicting(joint *j, int is_last, int *again) {
     const size_t s = j->links.order.shared;
     unsigned char held[DB_MOST_COMPARED];
     size_t excluded = 0;
-    if (j->all->series || j->looks || !db_contradiction_size(s)) return DB_OK;
+    if (j->all->options->series || j->looks || !db_contradiction_size(s)) return DB_OK;
     for (size_t k = 0; k < s; k++) held[k] = j->at_bound[k] != 0;
     DB_TRY(db_shots_exclude_contradicting(j->all, j->index, s, j->value, held, &excluded));
     *again = is_last && excluded > 0;
