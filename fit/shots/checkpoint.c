@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 /* Blocks of the file, in this order; then the block of a stage, by its own name. Another number: another format. */
-static const char of_head[] = "checkpoint 7", of_configuration[] = "configuration",
+static const char of_head[] = "checkpoint 8", of_configuration[] = "configuration",
                   of_state[] = "state";
 static const db_block_head of_no_shot = { .shot = -1 };
 enum { BLOCKS = 4, MOST_GENERATIONS = 1 << 30, FORMAT_AT = sizeof of_head - 2 };

@@ -13,6 +13,7 @@
 #include "fit/shots/series_earned.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/sweeps.h"
+#include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 #include "fit/config/quantity.h"
 #include "fit/search/driver.h"
@@ -43,7 +44,8 @@ typedef struct joint {
     int looks; /* 1: the stage only evaluates; models do not move */
     /* of a series, where not NULL: get the sums of products of an evaluation (db_series_sum) */
     double *pulls[2];
-    unsigned char *held; /* of a series: [unknowns] 1: stays, as it is not earned; NULL: none */
+    int unearned[DB_EARNINGS]; /* of a series: 1: unknowns of this kind stay */
+    int is_at_start; /* 1: the last evaluation of a series was at `value`, with which the search begins */
 } joint;
 
 static size_t point_size(const db_schur_order *order) {
@@ -161,6 +163,7 @@ static db_status evaluate_shot(void *user, db_context *context, size_t shot, db_
 static db_status sum_shots(joint *j, int *lost) {
     db_shots *const all = j->all;
     const double *const counts = j->sums + j->schur_size;
+    j->is_at_start = 0;
     if (all->series) DB_TRY(db_series_approach(all, j->at));
     DB_TRY(db_open_shots_sum(all, "evaluation", j->stage, &j->links.order, evaluate_shot, j,
                              j->schur_size + COUNTS, j->sums));
@@ -213,6 +216,7 @@ static void keep_trials(joint *j) {
 
 static db_status move_log(void *user, db_pieces *pieces) {
     joint *const j = user;
+    db_pieces_move(pieces, j->unearned, sizeof j->unearned);
     return db_checkpoint_move_log(j->all, j->stage, j->links.unknowns, &j->log, pieces);
 }
 
@@ -237,6 +241,23 @@ static db_status keep_best(void *user) {
 
 static double degrees(const joint *j) { return j->all->degrees - (double)j->links.unknowns; }
 
+static db_earning earning_of(const joint *j, size_t unknown) {
+    const db_fit_parameter *const p = &j->all->settings.parameters[j->index[unknown]];
+    if (!p->earned) return DB_EARNING_NONE;
+    if (p->parameter == DB_SCALE) return DB_EARNING_SCALE;
+    return db_facts_of(p->parameter)->kind == DB_KIND_SPINDLE_TILT ? DB_EARNING_TILT
+                                                                   : DB_EARNING_NONE;
+}
+
+static void hold_unearned(const joint *j, const double *value) {
+    const db_unknowns *const u = &j->search.unknowns;
+    for (size_t i = 0; i < j->links.unknowns; i++) {
+        const db_earning earning = earning_of(j, i);
+        if (earning != DB_EARNING_NONE && j->unearned[earning])
+            u->lower[i] = u->upper[i] = value[i];
+    }
+}
+
 /* Starting values of the unknowns and of a series' intensities, from the shots in use. All processes must call this
  * function. */
 static db_status begin_unknowns(joint *j, double *value) {
@@ -245,10 +266,9 @@ static db_status begin_unknowns(joint *j, double *value) {
     for (size_t i = 0; i < j->links.shared; i++) value[i] = all->common.value[j->index[i]];
     if (db_series_shares(all)) DB_TRY(db_sweeps_find(all));
     DB_TRY(db_joint_links_start(all, &j->links, u, value));
-    for (size_t i = 0; i < j->links.unknowns && j->held; i++)
-        if (j->held[i]) u->lower[i] = u->upper[i] = value[i];
     for (size_t i = 0; i < j->links.unknowns; i++)
         value[i] = fmin(fmax(value[i], u->lower[i]), u->upper[i]);
+    hold_unearned(j, value);
     if (!db_series_shares(all) || j->search.stage->kind == DB_STAGE_MOMENTS) return DB_OK;
     db_series_end(all);
     DB_TRY(db_series_begin(all, &j->links, j->stage, 0));
@@ -258,9 +278,12 @@ static db_status begin_unknowns(joint *j, double *value) {
 
 static db_status evaluate_joint(void *user, const double *x, db_evaluation *at) {
     joint *const j = user;
-    int lost;
-    j->at = x;
-    DB_TRY(sum_shots(j, &lost));
+    int lost = 0;
+    if (!j->is_at_start || memcmp(x, j->value, j->links.unknowns * sizeof *x) != 0) {
+        j->at = x;
+        DB_TRY(sum_shots(j, &lost));
+    }
+    j->is_at_start = 0;
     if (lost && j->all->series) /* as a resumed run does; the best point does not change */
         DB_TRY(begin_unknowns(j, j->search.started ? j->spare : j->value));
     at->degrees = degrees(j);
@@ -332,14 +355,7 @@ static db_status are_near(joint *j, int *near) {
     return DB_OK;
 }
 
-static db_earning earning_of(const db_fit_parameter *p) {
-    if (!p->earned) return DB_EARNING_NONE;
-    if (p->parameter == DB_SCALE) return DB_EARNING_SCALE;
-    return db_facts_of(p->parameter)->kind == DB_KIND_SPINDLE_TILT ? DB_EARNING_TILT
-                                                                   : DB_EARNING_NONE;
-}
-
-/* An evaluation at the start of the stage, with the sums of products. */
+/* An evaluation at the start of the stage, with the sums of products. The search begins with it. */
 static db_status look_at_start(joint *j, double *pulls) {
     int lost = 1;
     j->pulls[0] = pulls;
@@ -352,45 +368,43 @@ static db_status look_at_start(joint *j, double *pulls) {
         if (lost && status == DB_OK) status = begin_unknowns(j, j->value);
     }
     j->pulls[0] = j->pulls[1] = NULL;
+    j->is_at_start = status == DB_OK;
     return status;
 }
 
-/* Holds what a series does not earn at the start of the stage. A resumed run decides it again, by the same evaluation.
- * earning: [unknowns] */
-static db_status hold_unearned(joint *j, unsigned char *earning, double *pulls) {
+/* Asks at the start of the stage which kinds are not earned, by rank 0 for all: logarithms may differ in the last bit on
+ * another machine. earning, held: [unknowns] */
+static db_status ask_earned(joint *j, const unsigned char *earning, double *pulls,
+                            unsigned char *held) {
+    db_shots *const all = j->all;
     const db_unknowns *const u = &j->search.unknowns;
     const size_t n = j->links.unknowns;
-    int any = 0;
-    for (size_t i = 0; i < n; i++) {
-        earning[i] = (unsigned char)earning_of(&j->all->settings.parameters[j->index[i]]);
-        any |= earning[i] != DB_EARNING_NONE;
-    }
-    if (!any) return DB_OK;
     DB_TRY(look_at_start(j, pulls));
-    unsigned char *const held = calloc(n + 1, 1);
-    j->held = held;
-    DB_TRY(db_workers_common_status(
-        j->all, held ? DB_OK : db_fail_memory(j->all->context, "what a series has to earn")));
-    for (size_t i = 0; i < n && held; i++)
+    for (size_t i = 0; i < n; i++)
         held[i] = u->lower[i] >= u->upper[i] || db_unknown_held(u, i, j->value[i], j->sums[1 + i]);
-    const db_series_evidence evidence = { n, db_series_reflections(j->all), j->sums,
+    const db_series_evidence evidence = { n, db_series_reflections(all), j->sums,
                                           pulls + j->schur_size, earning };
-    const db_status status =
-        db_workers_common_status(j->all, db_series_earn(j->all->context, &evidence, held));
-    for (size_t i = 0; i < n && held; i++) held[i] &= earning[i] != DB_EARNING_NONE;
-    for (size_t i = 0; i < n && held; i++)
-        if (held[i]) u->lower[i] = u->upper[i] = j->value[i];
-    return status;
+    DB_TRY(
+        db_workers_common_status(all, db_series_earn(all->context, &evidence, held, j->unearned)));
+    DB_TRY(db_team_broadcast(&all->team, all->context, j->unearned, sizeof j->unearned));
+    hold_unearned(j, j->value);
+    return DB_OK;
 }
 
+/* Holds what a series does not earn at the start of the stage. A resumed stage has it from its checkpoint. */
 static db_status earn_unknowns(joint *j) {
-    unsigned char *const earning = calloc(j->links.unknowns + 1, 1);
+    const size_t n = j->links.unknowns;
+    int any = 0;
+    for (size_t i = 0; i < n; i++) any |= earning_of(j, i) != DB_EARNING_NONE;
+    if (!any || !j->all->series || j->log.stage >= 0) return DB_OK;
+    unsigned char *const flags = calloc(2 * n + 1, 1);
     double *const pulls = calloc(2 * j->schur_size + 1, sizeof *pulls);
     db_status status = db_workers_common_status(
         j->all,
-        earning && pulls ? DB_OK : db_fail_memory(j->all->context, "what a series has to earn"));
-    if (status == DB_OK && earning && pulls) status = hold_unearned(j, earning, pulls);
-    free(earning);
+        flags && pulls ? DB_OK : db_fail_memory(j->all->context, "what a series has to earn"));
+    for (size_t i = 0; i < n && flags; i++) flags[i] = (unsigned char)earning_of(j, i);
+    if (status == DB_OK && flags && pulls) status = ask_earned(j, flags, pulls, flags + n);
+    free(flags);
     free(pulls);
     return status;
 }
@@ -467,7 +481,7 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end, db_fit_sh
     if (status == DB_OK) status = take_up(j);
     if (status == DB_OK) status = db_workers_common_status(all, prepare_joint(j));
     if (status == DB_OK) status = begin_unknowns(j, j->value);
-    if (status == DB_OK && all->series) status = earn_unknowns(j);
+    if (status == DB_OK) status = earn_unknowns(j);
     if (status == DB_OK) status = search_unknowns(j, end);
     if (status == DB_OK && end->end == DB_STAGE_CONVERGED)
         status = leave_out_contradicting(j, result != NULL, again);
@@ -482,7 +496,6 @@ db_status db_joint_run(db_shots *all, int stage, db_stage_result *end, db_fit_sh
         if (stored != DB_OK) status = stored;
     }
     db_series_end(all);
-    free(j->held);
     free(j->index);
     free(j->at_bound);
     free(j->sums);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Tilt (degree) of a spindle that is mounted with care. */
 static const double USUAL_TILT = 0.25;
@@ -72,13 +73,11 @@ static void hold_all(const db_series_evidence *e, db_earning kind, unsigned char
         if (e->earning[i] == kind) held[i] = 1;
 }
 
-static void earn_tilts(const series_model *m, unsigned char *held) {
+static int lacks_tilts(const series_model *m, const unsigned char *held) {
     double most = 0;
     for (size_t i = 0; i < m->of->unknowns; i++)
         if (m->of->earning[i] == DB_EARNING_TILT && !held[i]) most = fmax(most, variance_of(m, i));
-    if (!(most > USUAL_TILT * USUAL_TILT)) return;
-    hold_all(m->of, DB_EARNING_TILT, held);
-    factor_model(m, held);
+    return most > USUAL_TILT * USUAL_TILT;
 }
 
 static int has_scales(const db_series_evidence *e, const unsigned char *held) {
@@ -87,33 +86,38 @@ static int has_scales(const db_series_evidence *e, const unsigned char *held) {
     return 0;
 }
 
-/* room: [unknowns] */
-static void earn_scales(const series_model *m, unsigned char *room, unsigned char *held) {
+/* Afterwards scales are held. */
+static int lacks_scales(const series_model *m, unsigned char *held) {
     const db_series_evidence *const e = m->of;
-    if (!has_scales(e, held)) return;
+    if (!has_scales(e, held)) return 0;
     const fall with = fall_of(m);
-    for (size_t i = 0; i < e->unknowns; i++) room[i] = held[i];
-    hold_all(e, DB_EARNING_SCALE, room);
-    factor_model(m, room);
+    hold_all(e, DB_EARNING_SCALE, held);
+    factor_model(m, held);
     const fall without = fall_of(m);
-    if (with.loss - without.loss <=
-        (with.chance - without.chance) * log((double)e->reflections + 1))
-        hold_all(e, DB_EARNING_SCALE, held);
+    return with.loss - without.loss <=
+           (with.chance - without.chance) * log((double)e->reflections + 1);
 }
 
-db_status db_series_earn(db_context *context, const db_series_evidence *e, unsigned char *held) {
+db_status db_series_earn(db_context *context, const db_series_evidence *e,
+                         const unsigned char *held, int unearned[DB_EARNINGS]) {
     const size_t n = e->unknowns;
     double loss;
     unsigned char *const flags = malloc(n + 1);
+    memset(unearned, 0, DB_EARNINGS * sizeof *unearned);
     double *const numbers = malloc((2 * n * n + 2 * n + 1) * sizeof *numbers);
     if (flags && numbers) {
         const series_model m = { e, numbers, numbers + n * n, numbers + n * n + n,
                                  numbers + 2 * n * n + n };
         db_schur_total(n, e->sums, &loss, m.slope, m.normal);
         for (size_t i = 0; i < n; i++) m.slope[i] *= 0.5;
-        factor_model(&m, held);
-        earn_tilts(&m, held);
-        earn_scales(&m, flags, held);
+        memcpy(flags, held, n);
+        factor_model(&m, flags);
+        unearned[DB_EARNING_TILT] = lacks_tilts(&m, flags);
+        if (unearned[DB_EARNING_TILT]) {
+            hold_all(e, DB_EARNING_TILT, flags);
+            factor_model(&m, flags);
+        }
+        unearned[DB_EARNING_SCALE] = lacks_scales(&m, flags);
     }
     const db_status status =
         flags && numbers ? DB_OK : db_fail_memory(context, "what a series has to earn");

@@ -7,7 +7,12 @@
 
 #include <stddef.h>
 
-typedef enum db_earning { DB_EARNING_NONE, DB_EARNING_SCALE, DB_EARNING_TILT } db_earning;
+typedef enum db_earning {
+    DB_EARNING_NONE,
+    DB_EARNING_SCALE,
+    DB_EARNING_TILT,
+    DB_EARNINGS /* their number */
+} db_earning;
 
 /* What an evaluation of a series says of its unknowns. */
 typedef struct db_series_evidence {
@@ -17,12 +22,12 @@ typedef struct db_series_evidence {
     const unsigned char *earning; /* [unknowns] db_earning */
 } db_series_evidence;
 
-/* Holds what is not earned. held: [unknowns] 1: does not move, and on return stays so; then also scales and tilts that are
- * not earned. A tilt (degree) is earned if its error, misfit included, is smaller than the tilt of a spindle that is mounted
- * with care. Scales are earned together, by Schwarz's criterion with the scatter of single reflections in place of their
+/* Which kinds are not earned? unearned: [DB_EARNINGS] gets flags. held: [unknowns] 1: does not move. A kind of which nothing
+ * moves is not asked. Tilts (degree) are earned if their errors, misfit included, are smaller than the tilt of a spindle that
+ * is mounted with care. Scales are earned together, by Schwarz's criterion with the scatter of single reflections in place of their
  * variance, since most of it is misfit: the loss has to fall by more than its fall by chance times the logarithm of the
  * number of reflections. */
 db_status db_series_earn(db_context *context, const db_series_evidence *evidence,
-                         unsigned char *held);
+                         const unsigned char *held, int unearned[DB_EARNINGS]);
 
 #endif
