@@ -13,9 +13,11 @@
 
 enum { FEWEST = 3, STARTS = 4 };   /* fewest shots of a kind; shots from which a kind is grown */
 static const double CERTAIN = 2.5; /* standard deviations */
-static const double ALIKE = 0.8;   /* correlation above which two kinds are one */
 static const double CLEAR = 1.1;   /* ratio of shots to any other kind that is a clear majority */
 static const double RIGHT = 0.3;   /* least correlation of a usable reference */
+static const double WIDER = 2;     /* ratio of one tried misfit to the one before */
+static const double WIDEST =
+    1.5; /* most misfit that is tried: errors as large as intensities are */
 
 typedef struct kinds_work {
     db_context *context;
@@ -26,9 +28,13 @@ typedef struct kinds_work {
     db_scaling *scaling;
     db_exclusion *was; /* [shots] exclusions before */
     int *kind;         /* [shots] -1: no kind yet */
+    int *likeliest;    /* [shots] kinds by the likeliest misfit */
     double *best;      /* [shots] probability of the kind that grows */
     size_t *order;     /* [shots] */
     int count;         /* number of kinds */
+    double misfit;     /* of shot ways */
+    double one,
+        many; /* log likelihood of all measurements: with the first kind alone, with these kinds */
 } kinds_work;
 
 /* The last way: the shot has nothing in common with any kind, and intensities are spread around the mean at their
@@ -53,6 +59,7 @@ static db_status take_measurements(const kinds_work *w, int kinds, db_shot_ways 
                          .scaling = w->scaling,
                          .ways = kinds + 1,
                          .sums = (size_t)kinds * w->list->count,
+                         .misfit = w->misfit,
                          .likelihood = likelihood_of_kind };
     for (int k = 0; k < r->ways; k++) r->prior[k] = -log((double)n);
     DB_TRY(db_shot_ways_make(w->context, r));
@@ -83,8 +90,18 @@ static size_t order_from(const kinds_work *w, int start) {
     return count;
 }
 
-/* Grows a kind from several shots, and keeps the most probable one: *members shots. */
-static db_status grow_kind(const kinds_work *w, size_t *members) {
+/* What the likelihoods of all ways lack: measurements have less density if their errors are larger. */
+static double density_of_errors(const db_shot_ways *r) {
+    double sum = 0;
+    for (size_t i = 0; i < r->first[r->observations->shots]; i++)
+        if (r->number[(size_t)r->ways * i] != DB_NO_REFLECTION)
+            sum -= 0.5 * log(1 / (double)r->measured[i].weight + 1);
+    return sum;
+}
+
+/* Grows a kind from several shots, and keeps the most probable one: *members shots. Returns by *likelihood its log
+ * probability. */
+static db_status grow_kind(const kinds_work *w, size_t *members, double *likelihood) {
     const double most = 0.9; /* of the shots: no other start finds more */
     const size_t shots = w->observations->shots;
     double highest = -INFINITY;
@@ -105,15 +122,19 @@ static db_status grow_kind(const kinds_work *w, size_t *members) {
         }
         *members = found;
     }
+    *likelihood = highest + (status == DB_OK ? density_of_errors(&r) : 0);
     db_shot_ways_clear(&r);
     return status;
 }
 
 /* Grows kinds, each from the shots that are left, until none is found. */
 static db_status grow_all(kinds_work *w) {
+    for (size_t s = 0; s < w->observations->shots; s++) w->kind[s] = -1;
     for (w->count = 0; w->count < DB_MOST_KINDS;) {
         size_t members;
-        DB_TRY(grow_kind(w, &members));
+        double likelihood;
+        DB_TRY(grow_kind(w, &members, &likelihood));
+        if (w->count == 0) w->one = likelihood;
         if (members < FEWEST) break;
         for (size_t s = 0; s < w->observations->shots; s++) {
             if (!(w->scaling->shot[s].excluded == DB_NOT_EXCLUDED && w->best[s] > 0.5)) continue;
@@ -167,34 +188,17 @@ static void sum_kinds(const kinds_work *w, db_shot_ways *r) {
     }
 }
 
-/* Removes a kind; its shots go to another kind, or to none (-1). */
-static void drop_kind(kinds_work *w, int kind, int to) {
+/* Removes a kind; its shots are of none. */
+static void drop_kind(kinds_work *w, int kind) {
     w->count--;
     for (size_t s = 0; s < w->observations->shots; s++)
-        w->kind[s] = w->kind[s] == kind ? to : w->kind[s] == w->count ? kind : w->kind[s];
-}
-
-/* Unites two kinds that are not surely different. Returns 1 if there were any. */
-static int unite_two(kinds_work *w, db_shot_ways *r) {
-    double highest = -INFINITY, error;
-    int first = 0, second = 0;
-    for (int a = 0; a < w->count; a++)
-        for (int b = a + 1; b < w->count; b++) {
-            const double found = compare_kinds(r, a, b, &error) + CERTAIN * error;
-            if (found < ALIKE || found <= highest) continue;
-            highest = found;
-            first = a;
-            second = b;
-        }
-    if (first == second) return 0;
-    drop_kind(w, second, first);
-    return 1;
+        w->kind[s] = w->kind[s] == kind ? -1 : w->kind[s] == w->count ? kind : w->kind[s];
 }
 
 /* Gives each shot again its most probable kind, with all others given. */
 static void let_compete(kinds_work *w, db_shot_ways *r) {
     (void)order_from(w, 0);
-    (void)db_shot_ways_sweep(r, w->order, w->observations->shots);
+    w->many = db_shot_ways_sweep(r, w->order, w->observations->shots) + density_of_errors(r);
     for (size_t s = 0; s < w->observations->shots; s++) {
         const double *const p = r->probability + s * (size_t)r->ways;
         int best = 0;
@@ -213,7 +217,7 @@ static int drop_one(kinds_work *w, db_shot_ways *r) {
         size_t members = 0;
         for (size_t s = 0; s < w->observations->shots; s++) members += w->kind[s] == k;
         if (members >= FEWEST && agree_in_kind(w, r, k, &error) - CERTAIN * error > least) continue;
-        drop_kind(w, k, -1);
+        drop_kind(w, k);
         return 1;
     }
     return 0;
@@ -284,21 +288,20 @@ static void conclude_kinds(const kinds_work *w, const db_shot_ways *r, int best,
     }
 }
 
-/* Unites grown kinds, assigns shots again, and concludes. */
-static db_status tell_apart(kinds_work *w, const double *reference, db_crystal_kinds *kinds) {
+/* Drops kinds that are none, and assigns shots again. */
+static db_status tell_apart(kinds_work *w) {
     int again = 1;
     while (w->count > 1 && again) {
         db_shot_ways r;
         const db_status status = take_measurements(w, w->count, &r);
         if (status == DB_OK) {
             sum_kinds(w, &r);
-            again = drop_one(w, &r) || unite_two(w, &r);
+            again = drop_one(w, &r);
             if (!again) {
                 let_compete(w, &r);
                 sum_kinds(w, &r);
-                again = drop_one(w, &r) || unite_two(w, &r);
+                again = drop_one(w, &r);
             }
-            if (!again) conclude_kinds(w, &r, choose_kind(w, &r, reference, kinds), kinds);
         }
         db_shot_ways_clear(&r);
         DB_TRY(status);
@@ -306,13 +309,39 @@ static db_status tell_apart(kinds_work *w, const double *reference, db_crystal_k
     return DB_OK;
 }
 
-static db_status find_kinds(kinds_work *w, const double *reference, db_crystal_kinds *kinds) {
-    for (size_t s = 0; s < w->observations->shots; s++) {
-        w->was[s] = w->scaling->shot[s].excluded;
-        w->kind[s] = -1;
+/* The likeliest kinds. Errors that are taken for too small split one crystal into many, since no shot agrees with another;
+ * errors that are too large make one of two. */
+static db_status find_likeliest(kinds_work *w) {
+    double highest = -INFINITY, misfit = DB_USUAL_MISFIT;
+    int count = 1;
+    for (w->misfit = misfit; w->misfit < WIDEST; w->misfit *= WIDER) {
+        DB_TRY(grow_all(w));
+        DB_TRY(tell_apart(w));
+        const double found = w->count > 1 ? w->many : w->one;
+        if (!(found > highest)) break;
+        highest = found;
+        misfit = w->misfit;
+        count = w->count;
+        memcpy(w->likeliest, w->kind, w->observations->shots * sizeof *w->kind);
     }
-    DB_TRY(grow_all(w));
-    return tell_apart(w, reference, kinds);
+    w->misfit = misfit;
+    w->count = count;
+    memcpy(w->kind, w->likeliest, w->observations->shots * sizeof *w->kind);
+    return DB_OK;
+}
+
+static db_status find_kinds(kinds_work *w, const double *reference, db_crystal_kinds *kinds) {
+    db_shot_ways r;
+    for (size_t s = 0; s < w->observations->shots; s++) w->was[s] = w->scaling->shot[s].excluded;
+    DB_TRY(find_likeliest(w));
+    if (w->count < 2) return DB_OK;
+    const db_status status = take_measurements(w, w->count, &r);
+    if (status == DB_OK) {
+        sum_kinds(w, &r);
+        conclude_kinds(w, &r, choose_kind(w, &r, reference, kinds), kinds);
+    }
+    db_shot_ways_clear(&r);
+    return status;
 }
 
 db_status db_find_other_crystals(db_context *context, const db_asu_list *list,
@@ -331,13 +360,15 @@ db_status db_find_other_crystals(db_context *context, const db_asu_list *list,
                      .scaling = scaling,
                      .was = calloc(n, sizeof *w.was),
                      .kind = calloc(n, sizeof *w.kind),
+                     .likeliest = calloc(n, sizeof *w.likeliest),
                      .best = calloc(n, sizeof *w.best),
                      .order = calloc(n, sizeof *w.order) };
-    const db_status status = w.was && w.kind && w.best && w.order
+    const db_status status = w.was && w.kind && w.likeliest && w.best && w.order
                                  ? find_kinds(&w, reference, kinds)
                                  : db_fail_memory(context, "the crystals of the shots");
     free(w.was);
     free(w.kind);
+    free(w.likeliest);
     free(w.best);
     free(w.order);
     return status;

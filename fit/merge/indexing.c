@@ -227,6 +227,7 @@ static db_status resolve_ways(db_context *context, const db_asu_list *list,
                        .observations = observations,
                        .scaling = scaling,
                        .ways = result->ways.count,
+                       .misfit = DB_USUAL_MISFIT,
                        .likelihood = db_shot_ways_likelihood };
     double *const usual = reference ? usual_of(list, shells, reference) : NULL;
     db_status status = reference && !usual ? db_fail_memory(context, "the indexing of the shots")

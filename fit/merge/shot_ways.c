@@ -46,13 +46,13 @@ db_status db_shot_ways_make(db_context *context, db_shot_ways *r) {
 }
 
 static db_relative_intensity relative_of(const db_asu_list *list, const db_observation *o,
-                                         double mean) {
-    const double model = 0.04, lowest = -4,
-                 highest = 5; /* variance of the model: relative error of partialities */
+                                         double mean, double misfit) {
+    const double lowest = -4, highest = 5;
     const double scale = mean * list->epsilon[o->reflection], error = (double)o->sigma / scale,
                  value = fmax(lowest, fmin(highest, (double)o->intensity / scale));
-    return (db_relative_intensity){ (float)(value - 1),
-                                    (float)(1 / (error * error + model * fmax(1, value * value))) };
+    return (db_relative_intensity){
+        (float)(value - 1), (float)(1 / (error * error + misfit * fmax(1, value * value)))
+    };
 }
 
 void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const double *mean,
@@ -68,7 +68,7 @@ void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const 
             if (from->reflection == DB_NO_REFLECTION) continue;
             const double usual = mean[db_shell_of(shells, (double)list->d[from->reflection])];
             const int hkl[3] = { from->hkl[0], from->hkl[1], from->hkl[2] };
-            r->measured[at] = relative_of(list, from, usual * r->scaling->shot[s].scale);
+            r->measured[at] = relative_of(list, from, usual * r->scaling->shot[s].scale, r->misfit);
             for (size_t w = 0; w < n; w++) {
                 int turned[3] = { hkl[0], hkl[1], hkl[2] };
                 const uint32_t number = !ways || db_indexing_apply(&ways->way[w], hkl, turned)

@@ -13,6 +13,9 @@ typedef struct db_relative_intensity {
     float value, weight; /* 1/variance */
 } db_relative_intensity;
 
+/* Relative error of partialities by good models, squared. */
+#define DB_USUAL_MISFIT 0.04
+
 /* Shots, and sums of the assigned ones for each reflection. */
 typedef struct db_shot_ways db_shot_ways;
 struct db_shot_ways {
@@ -22,6 +25,7 @@ struct db_shot_ways {
     int ways;
     size_t sums; /* numbers of reflections that ways may give; 0: numbers of the list */
     double prior[DB_MOST_INDEXINGS]; /* log of the prior probability */
+    double misfit; /* variance of measurements by errors of the models, of an intensity of 1 */
     /* Log probability of a shot's measurements by a way, given the sums, without the shot; a constant is left out. */
     double (*likelihood)(const db_shot_ways *ways, size_t shot, size_t way);
     /* owned, by db_shot_ways_make: */

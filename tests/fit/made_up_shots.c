@@ -113,6 +113,8 @@ void made_up_make(db_context *context, const db_asu_list *list, const made_up_op
     for (uint32_t n = 0; n < list->count; n++)
         set->truth[n] += options->flat * (mean_at(list, n) - set->truth[n]);
     draw_truth(list, options->anomalous, &random, other);
+    for (uint32_t n = 0; n < list->count; n++)
+        other[n] += options->alike * (set->truth[n] - other[n]);
     for (size_t s = 0; s < options->shots; s++) {
         set->kind[s] = draw_kind(options, &random);
         set->scale[s] = exp(options->scale_spread * made_up_normal(&random));

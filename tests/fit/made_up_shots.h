@@ -26,7 +26,9 @@ typedef struct made_up_options {
     double bad[5];             /* part of the shots, for each kind of bad_shot */
     const int (*operators)[9]; /* a shot is indexed by one of them: h' = P h; NULL: by the first */
     size_t operator_count;
-    int twins;   /* 1: the truth is the mean of h k l and k h -l */
+    int twins; /* 1: the truth is the mean of h k l and k h -l */
+    double
+        alike; /* part of the other crystal's intensities that is that of this one; 1: they are the same */
     double flat; /* part of an intensity that is the mean of its resolution; 1: all are alike */
     uint64_t seed;
 } made_up_options;

@@ -163,10 +163,74 @@ static void halves_are_told(void **state) {
     assert_true(told > 0);
 }
 
+/* Where models describe shots badly, measurements of one crystal differ from shot to shot by 40 to 80 %. */
+static void badly_described_shots_stay_together(void **state) {
+    (void)state;
+    static const struct {
+        size_t shots, each;
+        double relative;
+    } cases[] = { { 150, 30, 0.8 }, { 150, 60, 0.8 }, { 400, 30, 0.4 }, { 400, 30, 0.8 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint64_t seed = 1; seed < 4; seed++) {
+            made_up_options options = MADE_UP_OPTIONS_INIT;
+            run r;
+            options.shots = cases[i].shots;
+            options.each = cases[i].each;
+            options.relative = cases[i].relative;
+            options.seed = seed;
+            begin(&options, 0, &r);
+            assert_int_equal(r.kinds.count, 1);
+            assert_int_equal(excluded_for(&r, GOOD_SHOT, DB_NOT_EXCLUDED), options.shots);
+            end(&r);
+        }
+}
+
+/* Noise, and errors of models, are not taken for errors so large that two crystals are one. */
+static void two_crystals_are_two(void **state) {
+    (void)state;
+    static const struct { double photons, relative; } cases[] = { { 40, 0.1 }, { 400, 0.4 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        made_up_options options = MADE_UP_OPTIONS_INIT;
+        run r;
+        options.shots = 150;
+        options.each = 60;
+        options.photons = cases[i].photons;
+        options.relative = cases[i].relative;
+        options.bad[OTHER_CRYSTAL] = 0.4;
+        begin(&options, 0, &r);
+        const size_t others = count_of(&r, OTHER_CRYSTAL),
+                     known = excluded_for(&r, OTHER_CRYSTAL, DB_EXCLUDED_OTHER_CRYSTAL);
+        print_message("%zu of %zu are known\n", known, others);
+        assert_int_equal(r.kinds.count, 2);
+        assert_true((double)known > 0.8 * (double)others); /* the faintest are of no kind */
+        assert_int_equal(excluded_for(&r, GOOD_SHOT, DB_EXCLUDED_OTHER_CRYSTAL), 0);
+        end(&r);
+    }
+}
+
+/* Intensities that differ by less than half of their spread are those of one crystal. */
+static void crystals_that_are_alike_stay_together(void **state) {
+    (void)state;
+    for (int more = 0; more < 6; more++) {
+        made_up_options options = MADE_UP_OPTIONS_INIT;
+        run r;
+        options.shots = 80;
+        options.bad[OTHER_CRYSTAL] = 0.4;
+        options.alike = more % 2 ? 0.45 : 0.2; /* correlations of 0.63 and 0.24 */
+        options.seed = 1 + (uint64_t)more / 2;
+        begin(&options, 0, &r);
+        assert_int_equal(r.kinds.count, more % 2 ? 1 : 2);
+        end(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_most_are_kept_slow),
         cmocka_unit_test(one_crystal_stays_together),
+        cmocka_unit_test(badly_described_shots_stay_together),
+        cmocka_unit_test(two_crystals_are_two),
+        cmocka_unit_test(crystals_that_are_alike_stay_together),
         cmocka_unit_test(halves_are_told),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
