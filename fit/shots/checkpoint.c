@@ -19,7 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Blocks of the file, in this order; then the block of a stage, by its own name. Another number: another format. */
+/* Blocks of the file, in this order; then the block of a stage, by its own name. Another number: another format. Files of
+ * tests/fuzz/corpus have this number, too, or none of them is read beyond it. */
 static const char of_head[] = "checkpoint 8", of_configuration[] = "configuration",
                   of_state[] = "state";
 static const db_block_head of_no_shot = { .shot = -1 };
