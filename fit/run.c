@@ -203,8 +203,8 @@ static db_status run_joint(db_shots *all, int stage, int *next, db_fit_shots_res
     }
     DB_TRY(db_shots_check_count(all));
     DB_TRY(begin_again(all, stage, &again));
-    if (again) *next = 0;
     if (repeat) *next = stage;
+    if (again) *next = 0;
     DB_TRY(db_shown_pass_on(all));
     DB_TRY(db_checkpoint_keep(all, NULL));
     return db_workers_common_status(all, db_store_empty(all->context, &all->store));

@@ -28,3 +28,31 @@ for run in between last; do
         fail "$run: distance $(refined of_$run.json distance) +- $(value of_$run.json distance error) with a farther shot, expected 100"
     near "$run: distance beside that of the six" "$(refined of_$run.json distance)" "$(refined alone.json distance)" 0.005
 done
+
+# With known structure factors a shot that contradicts the others begins once more by its own stages, also where the joint stage is
+# the last; it contradicts them again, and the distance is that of the others.
+rm shots.txt
+echo "0 0 1 1e6" > one.hkl
+for number in 1 2 3 4 5 6; do
+    x=$((number * 37 % 90)) y=$((number * 11 % 30)) z=$((number * 53 % 90))
+    "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance $((number < 6 ? 1000 : 1005))e-1 \
+        -detpixels 300 -pixel 0.2 -oversample 1 -mosaic_rms 0.06 -spots closed -misset $x $y $z -water 30 -seed $number \
+        -noisefile images/known_$number.img > /dev/null
+    echo "images/known_$number.img model.misset=[$x.06, $y.05, $z.04]" >> shots.txt
+done
+cat > known.yaml << 'END'
+model: {cell: [40, 55, 70, 90, 90, 90], shape: gauss, Ncells: [14, 14, 14], mosaic_rms: 0.06, spots: closed, oversample: 1,
+        distance: 100.4, fluence: 3e19}
+intensity: {hkl: one.hkl, default_F: 1e6}
+data: {shoebox_half_width: 5, model_error: 0, min_strong_reflections: 10}
+shots: {list: shots.txt}
+refine: {misset_x: {range: 3}, misset_y: {range: 3}, misset_z: {range: 3}, cell_a: {range: 3}, scale: {min: 0.1, max: 10},
+         distance: {shared: yes, range: 5}}
+stages:
+  - {name: own, refine: [misset_x, misset_y, misset_z, cell_a, scale], tolerance: 1e-3, step: 0.1}
+  - {name: joint, refine: [misset_x, misset_y, misset_z, cell_a, scale, distance], tolerance: 1e-6}
+END
+fit 0 known.yaml --output of_known --no-report
+near "known: own stages" "$(grep -c '^6 of 6 shots have been read and refined by themselves' out)" 2 0
+near "known: the farther shot is named" "$(grep -c '^excluded: images/known_6.img: contradicts the other shots' out)" 2 0
+near "known: distance" "$(refined of_known.json distance)" 100 0.002
