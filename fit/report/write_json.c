@@ -16,6 +16,11 @@ static const db_json_field start_rows[] = {
 static TABLE(start_fields, start_rows);
 #undef OF
 
+/* Digits of a number that a macro names. */
+#define DIGITS_OF(number) #number
+#define NAMED_DIGITS(macro) DIGITS_OF(macro)
+#define MOST_COVERED NAMED_DIGITS(DB_FIT_MOST_COVERED)
+
 #define OF db_fit_trial
 static const db_json_field trial_rows[] = {
     VALUE(stage, "", "index into the stages"),
@@ -26,8 +31,8 @@ static const db_json_field trial_rows[] = {
     VALUE(spots, "", "spots in both halves"),
     VALUE(covered, "",
           "for a stage that held-out spots confirm: fraction of the detector that spots of its "
-          "model cover, to two standard deviations; the stage is not kept above 0.25, nor if it "
-          "has not converged"),
+          "model cover, to two standard deviations; the stage is not kept above " MOST_COVERED
+          ", nor if it has not converged"),
 };
 static TABLE(trial_fields, trial_rows);
 #undef OF

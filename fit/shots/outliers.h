@@ -8,8 +8,8 @@
  * db_records_collect; all processes call it. */
 db_status db_shots_exclude_outliers(db_shots *all);
 
-/* Excludes shots that ask for other shared quantities than the others do, at most half of them, and reports them: the gain in
- * the log likelihood of such a shot by values of its own is beyond chance. index, value: [shared] numbers of the
+/* Excludes shots that ask for other shared quantities than the others do, less than half of those in use, and reports them:
+ * the gain in the log likelihood of such a shot by values of its own is beyond chance. index, value: [shared] numbers of the
  * parameters, and their values at the minimum; held: flags of those at a bound. After a joint stage; all processes call it. */
 db_status db_shots_exclude_contradicting(db_shots *all, const size_t *index, size_t shared,
                                          const double *value, const unsigned char *held,

@@ -29,17 +29,18 @@ struct db_series {
     db_series_part *part; /* of reflection r: part[first[r]] to part[first[r + 1] - 1] */
     uint32_t **number;    /* [shots][boxes] of the reflection of each box */
     double *value[2];     /* [count]: intensities of the starting models, and of the rendering */
-    double *begun;        /* [count] with which the stage began */
-    db_part_background *
-        *background[2];   /* [shots][boxes], here of this process' shots: of the last pass, and of
-                                           that with which the stage began */
-    size_t *boxes;        /* [shots] */
-    size_t *bytes;        /* [shots] of its linearization; */
-    void **linearization; /* of this process' shots; on rank 0 of all shots */
-    size_t most;          /* quantities that may move a box */
-    size_t *light_bytes;  /* [shots] of its light; */
-    void **light; /* at the minimum: db_part_light [boxes], of the shots as for linearization */
-    double *curvature; /* [count] half second derivatives of the loss by them, of the last search */
+    double *begun;        /* [count] intensities with which the stage began */
+    double *curvature;    /* [count] half second derivatives of the loss, of their last search */
+    /* [shots][boxes] of this process' shots: of the last pass, and of that with which the stage began */
+    db_part_background **background[2];
+    size_t *boxes; /* [shots] */
+    /* Linearizations: [shots] of this process, and on rank 0 of all; their bytes. */
+    void **linearization;
+    size_t *bytes;
+    size_t most; /* quantities that may move a box */
+    /* Light at the minimum: [shots], as linearizations, of db_part_light [boxes]; its bytes. */
+    void **light;
+    size_t *light_bytes;
 };
 
 /* An intensity after a Newton step, of which others follow or none. Newton's steps on Poisson's likelihood fall below 0 from

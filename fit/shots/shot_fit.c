@@ -248,15 +248,20 @@ void db_shot_measure(const db_objective *objective, const db_stored *pixels, int
     to->shoeboxes = pixels->blocks.count;
 }
 
-db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
-                                     const db_open_shot *open, db_objective *before) {
+db_status db_shot_objective_of(const db_shots *all, db_context *context, const db_open_shot *open,
+                               const db_experiment *model, db_objective *objective) {
     const db_objective_options options = { .blur = 1,
                                            .target = (db_fit_target)open->objective.loss_of.target,
                                            .is_given = all->series != NULL };
+    return db_objective_create(context, model, &open->settings, &open->pixels.blocks, &options,
+                               objective);
+}
+
+db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
+                                     const db_open_shot *open, db_objective *before) {
     db_experiment start = all->state[shot].start; /* borrows */
     if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
-    return db_objective_create(context, &start, &open->settings, &open->pixels.blocks, &options,
-                               before);
+    return db_shot_objective_of(all, context, open, &start, before);
 }
 
 size_t db_moving_quantities(const db_fit_settings *settings, const size_t *index, size_t count) {

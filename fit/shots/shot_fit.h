@@ -40,6 +40,10 @@ db_status db_local_unknowns(db_context *context, const db_fit_settings *settings
 db_status db_open_shot_fit(db_open_shot *open, const db_schur_order *order,
                            const db_fit_stage *stage, const double *shared, double *local);
 
+/* Objective of an open shot's pixels with another model of it. */
+db_status db_shot_objective_of(const db_shots *all, db_context *context, const db_open_shot *open,
+                               const db_experiment *model, db_objective *objective);
+
 /* Objective of a shot's pixels at its starting model; and statistics of an evaluated objective, stored for the
  * starting model or (after: 1) the refined one. */
 db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
