@@ -27,7 +27,7 @@ static db_status bring(db_shots *all, size_t *bytes, void **item, const db_obser
         if (item[s]) memcpy(to->list + to->first[s], item[s], bytes[s]);
         item[s] = to->list + to->first[s];
     }
-    return db_records_gather(all, bytes, item, 0);
+    return db_records_gather_known(all, bytes, item, 0);
 }
 
 db_status db_intensity_bring(db_shots *all, db_observations *observations) {

@@ -92,10 +92,15 @@ static db_status make_items(db_shots *all, const size_t *bytes, void **item, int
 }
 
 db_status db_records_gather(db_shots *all, size_t *bytes, void **item, int everywhere) {
-    const int rank = all->team.rank;
     if (all->team.size == 1) return DB_OK;
     DB_TRY(db_records_hear(all, bytes, sizeof *bytes));
     DB_TRY(db_team_broadcast(&all->team, all->context, bytes, all->count * sizeof *bytes));
+    return db_records_gather_known(all, bytes, item, everywhere);
+}
+
+db_status db_records_gather_known(db_shots *all, const size_t *bytes, void **item, int everywhere) {
+    const int rank = all->team.rank;
+    if (all->team.size == 1) return DB_OK;
     DB_TRY(
         db_team_common_status(&all->team, all->context, make_items(all, bytes, item, everywhere)));
     for (size_t s = 0; s < all->count; s++) {

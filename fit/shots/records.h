@@ -24,6 +24,9 @@ db_status db_records_tell(db_shots *all, void *items, size_t size);
  * processes) gets the others' items, to be freed, and all get the sizes. Items that are not NULL have room already. */
 db_status db_records_gather(db_shots *all, size_t *bytes, void **item, int everywhere);
 
+/* As db_records_gather, with sizes that rank 0 (everywhere: all processes) knows; in the others those of their shots. */
+db_status db_records_gather_known(db_shots *all, const size_t *bytes, void **item, int everywhere);
+
 /* Counts shots in use and degrees of freedom again, in rank 0. */
 db_status db_records_count(db_shots *all);
 
