@@ -301,16 +301,6 @@ static db_status open_with_distance(db_context *context, const db_fit_data *with
                                    objective);
 }
 
-static db_status measure_step(db_context *context, const db_fit_data *data,
-                              const db_stage_data *taken, const db_objective *refined,
-                              db_fit_result *result) {
-    db_objective objective;
-    DB_TRY(open_with_distance(context, data, taken, refined, &objective));
-    const db_status status = ask(context, data, &objective, result);
-    db_objective_destroy(&objective);
-    return status;
-}
-
 /* How far a held distance may be off (mm): the step for which the data ask, and its error. Nobody has said that an untested
  * one is known. One that is given counts as known, as far as the data do not contradict it: the part of the step that is no
  * chance, as in the estimate of James and Stein. */
@@ -323,52 +313,55 @@ static double uncertainty_of(const db_fit_result *result, int is_untested) {
     return hypot(sqrt(square), step * square / (error * error));
 }
 
-/* Widens the errors of all refined quantities by what they change with the distance. */
-static db_status widen_at_distance(db_context *context, db_objective *objective, double off,
-                                   db_fit_result *result) {
+/* What refined quantities change with the distance. change: of each variable */
+static db_status respond_to_distance(db_context *context, db_objective *objective,
+                                     const db_fit_estimates *found, double *change) {
     const db_variables *const v = &objective->variables;
     int used[DB_FIT_MOST_PARAMETERS];
-    double change[DB_FIT_MOST_PARAMETERS], loss = 0;
+    double loss = 0;
     DB_TRY(db_objective_evaluate(objective, v->start, DB_OBJECTIVE_NORMAL));
     db_variables_add_priors(v, v->start, &loss, objective->gradient, objective->normal);
-    for (size_t k = 0; k < v->count; k++) {
-        const db_fit_estimates *const found = &result->estimates;
+    for (size_t k = 0; k < v->count; k++)
         used[k] = v->index[k] < found->count && found->list[v->index[k]].at_bound == 0;
-    }
-    DB_TRY(db_held_response(context, objective->normal, v->count, used,
-                            number_of_distance(objective), change));
+    return db_held_response(context, objective->normal, v->count, used,
+                            number_of_distance(objective), change);
+}
+
+/* objective: of the result's pixels, with the distance among its variables, as is with_distance. Widens the errors of all
+ * refined quantities by what they change with the distance. */
+static db_status measure_distance(db_context *context, const db_experiment *refined,
+                                  const db_fit_data *data, const db_fit_data *with_distance,
+                                  db_objective *objective, db_fit_result *result) {
+    const db_variables *const v = &objective->variables;
+    double change[DB_FIT_MOST_PARAMETERS];
+    DB_TRY(respond_to_distance(context, objective, &result->estimates, change));
+    DB_TRY(db_held_distance_has_moments(data->settings)
+               ? ask_spots(context, data, refined, result)
+               : ask(context, with_distance, objective, result));
+    if (isnan(result->distance_step)) return DB_OK;
+    const double off = uncertainty_of(result, db_held_distance_is_untested(data->settings));
     for (size_t k = 0; k < v->count; k++) change[k] *= off;
     db_held_widen(change, v->index, v->count, &result->estimates);
     return DB_OK;
-}
-
-static db_status widen_by_distance(db_context *context, const db_fit_data *with_distance,
-                                   const db_stage_data *taken, const db_objective *refined,
-                                   double off, db_fit_result *result) {
-    db_objective objective;
-    DB_TRY(open_with_distance(context, with_distance, taken, refined, &objective));
-    const db_status status = widen_at_distance(context, &objective, off, result);
-    db_objective_destroy(&objective);
-    return status;
 }
 
 db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
                                    const db_stage_data *taken, const db_objective *refined,
                                    db_fit_result *result) {
     db_fit_settings own;
+    db_objective objective;
     result->distance_step = result->distance_error = result->distance_gain = NAN;
     if (!is_asked(data->settings)) return DB_OK;
     DB_TRY(db_fit_settings_copy(context, data->settings, &own));
     const db_fit_data with_distance = { data->image, data->strong, &own };
     db_status status = db_held_distance_add(context, &own);
     if (status == DB_OK)
-        status = db_held_distance_has_moments(data->settings)
-                     ? ask_spots(context, data, &refined->experiment, result)
-                     : measure_step(context, &with_distance, taken, refined, result);
-    if (status == DB_OK && !isnan(result->distance_step))
-        status = widen_by_distance(
-            context, &with_distance, taken, refined,
-            uncertainty_of(result, db_held_distance_is_untested(data->settings)), result);
+        status = open_with_distance(context, &with_distance, taken, refined, &objective);
+    if (status == DB_OK) {
+        status = measure_distance(context, &refined->experiment, data, &with_distance, &objective,
+                                  result);
+        db_objective_destroy(&objective);
+    }
     db_fit_settings_clear(&own);
     return status;
 }
