@@ -262,7 +262,8 @@ db_status db_joint_system_solve(db_joint_system *system, unsigned groups, double
                        .product = room + 2 * all,
                        .conditioned = room + 3 * all,
                        .factor = room + 4 * all };
-    if (shared_moves) db_cholesky_factor(m, system->normal, m, damping, NULL, 1e-12, s.factor);
+    if (shared_moves)
+        db_cholesky_factor(m, system->normal, m, damping, NULL, DB_LEAST_FOR_STEP, s.factor);
     for (size_t i = 0; i < all; i++) {
         const int moves = i < n ? system->diagonal[i] > 0 : i < s.count;
         s.residual[i] = moves ? right[i] : 0;

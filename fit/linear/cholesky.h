@@ -7,6 +7,12 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Least parts of a diagonal that tell an unknown from those before it. Rounding of sums leaves some 1e-16, and errors of some
+ * 1e-16 / p in a part p: 1e-4 in steps, which an evaluation checks; 1e-6 in variances, and in steps that nothing checks.
+ * Boxes' sums have a part of their own (fit/linear/reduced.c). */
+#define DB_LEAST_FOR_STEP 1e-12
+#define DB_LEAST_FOR_VARIANCE 1e-10
+
 /* L, [n][n], lower triangle, of the first n unknowns of a symmetric matrix whose rows have `stride` elements, its diagonal
  * times 1 + damping. held: one flag per unknown; NULL: none is held. least: an unknown is not determined if less than
  * this part of its diagonal is left when the unknowns before it are eliminated. */

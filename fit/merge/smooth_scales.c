@@ -298,7 +298,8 @@ static void choose_steps(smooth_work *w) {
 static double take_smooth_step(smooth_work *w) {
     const double finest = 1 / (2 * w->list->d_min * w->list->d_min), most = 1;
     double longest = 0;
-    db_cholesky_factor(w->unknowns, w->normal, w->unknowns, 0, w->held, 1e-12, w->factor);
+    db_cholesky_factor(w->unknowns, w->normal, w->unknowns, 0, w->held, DB_LEAST_FOR_STEP,
+                       w->factor);
     memcpy(w->room, w->gradient, w->unknowns * sizeof *w->room);
     db_cholesky_forward(w->unknowns, w->factor, w->room);
     db_cholesky_back(w->unknowns, w->factor, w->room);

@@ -7,9 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double DETERMINED =
-    1e-10; /* part of a diagonal that is left by the unknowns before it */
-
 db_status db_held_response(db_context *context, const double *normal, size_t n, const int *used,
                            size_t held, double *change) {
     double *const factor = malloc((n * n + 1) * sizeof *factor);
@@ -19,7 +16,7 @@ db_status db_held_response(db_context *context, const double *normal, size_t n, 
             stays[k] = k == held || !used[k];
             change[k] = -normal[k * n + held];
         }
-        db_cholesky_factor(n, normal, n, 0, stays, DETERMINED, factor);
+        db_cholesky_factor(n, normal, n, 0, stays, DB_LEAST_FOR_VARIANCE, factor);
         db_cholesky_forward(n, factor, change);
         db_cholesky_back(n, factor, change);
     }

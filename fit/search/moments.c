@@ -17,7 +17,6 @@ enum {
 };
 
 static const double INDEPENDENT = 10; /* parts of a spot with independent places */
-static const double FREEDOM = 4;      /* of Student's distribution: outliers count less */
 /* Step for differences, in typical steps of parameters. The loss of modes is curved within a hundredth. */
 static const double STEP = 1e-5;
 /* Pixels that a place moves by a typical step, at most. A place moves farther where a spot of a large mosaic spread, far from
@@ -208,8 +207,9 @@ static double look_at(const db_moments *m, size_t i, white *w) {
         unlike += INDEPENDENT * (t[0] + t[1] - 2 - log(t[0] * t[1] - t[2] * t[2]));
         numbers = 6;
     }
-    w->trust = (FREEDOM + numbers) / (FREEDOM + unlike);
-    return (FREEDOM + numbers) * log1p(unlike / FREEDOM) + log(determinant) + 2 * log(s->width);
+    w->trust = (DB_STUDENT_FREEDOM + numbers) / (DB_STUDENT_FREEDOM + unlike);
+    return (DB_STUDENT_FREEDOM + numbers) * log1p(unlike / DB_STUDENT_FREEDOM) + log(determinant) +
+           2 * log(s->width);
 }
 
 /* Slopes of the parts of a spot's loss by a variable: rows whose products are the normal matrix. Returns the slope

@@ -9,6 +9,9 @@
 
 #include <dualbragg/spots.h>
 
+/* Degrees of freedom of Student's distribution of a spot's numbers: outliers count less. */
+enum { DB_STUDENT_FREEDOM = 4 };
+
 typedef struct db_observed_moments {
     double place[2];      /* pixels */
     double covariance[3]; /* pixels^2: fast, slow, mixed; the first is 0 if it is unknown */

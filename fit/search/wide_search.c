@@ -316,7 +316,7 @@ static void improve_pose(const wide *w, double angle, db_search_lattice *stretch
         normal[i][i] += weight;
         if (known[i] > 0) step[i] -= weight * from[i];
     }
-    db_cholesky_factor(numbers, *normal, WITH_EDGES, 0, NULL, 1e-12, factor);
+    db_cholesky_factor(numbers, *normal, WITH_EDGES, 0, NULL, DB_LEAST_FOR_STEP, factor);
     db_cholesky_forward(numbers, factor, step);
     db_cholesky_back(numbers, factor, step);
     double axis[3] = { step[0], step[1], step[2] };

@@ -10,8 +10,6 @@
 #include <string.h>
 
 enum { MOST = DB_MOST_COMPARED };
-static const double DETERMINED =
-    1e-10; /* part of a diagonal that is left by the unknowns before it */
 
 /* Equations of shared quantities: a step x to the minimum has matrix x = pull. */
 typedef struct shared_equations {
@@ -32,7 +30,8 @@ size_t db_contradiction_size(size_t shared) {
 }
 
 static void factor_equations(const comparison *c, shared_equations *e) {
-    db_cholesky_factor(c->shared, e->matrix, c->shared, 0, c->held, DETERMINED, e->factor);
+    db_cholesky_factor(c->shared, e->matrix, c->shared, 0, c->held, DB_LEAST_FOR_VARIANCE,
+                       e->factor);
 }
 
 static void take_shot(const comparison *c, size_t shot, shared_equations *e) {
@@ -131,7 +130,7 @@ static double square_of_difference(const comparison *c, const double *pull) {
         }
         x[k] = pull[k];
     }
-    db_cholesky_factor(s, both, s, 0, c->held, DETERMINED, factor);
+    db_cholesky_factor(s, both, s, 0, c->held, DB_LEAST_FOR_VARIANCE, factor);
     db_cholesky_forward(s, factor, x);
     for (size_t k = 0; k < s; k++) square += x[k] * x[k];
     return square;

@@ -19,9 +19,8 @@ typedef struct series_model {
 } series_model;
 
 static void factor_model(const series_model *m, const unsigned char *held) {
-    const double least = 1e-10; /* part of a diagonal that is not rounding */
     const size_t n = m->of->unknowns;
-    db_cholesky_factor(n, m->normal, n, 0, held, least, m->factor);
+    db_cholesky_factor(n, m->normal, n, 0, held, DB_LEAST_FOR_VARIANCE, m->factor);
 }
 
 /* Column k of N^-1, in room. */

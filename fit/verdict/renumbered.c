@@ -27,9 +27,6 @@ enum {
     TRIED = 6, /* changes that are fitted: those that cost least to first order */
     STEPS = 4  /* with the slopes of the start */
 };
-/* A move is not determined if elimination leaves less than this part of its diagonal. */
-static const double UNDETERMINED = 1e-12;
-
 /* A spot at a node of the model. */
 typedef struct numbered_spot {
     const db_observed_spot *seen;
@@ -183,7 +180,7 @@ static void factor_moves(numbering *n, double *normal) {
         }
         normal[k * moves + k] += 1 / (n->usual[k] * n->usual[k]);
     }
-    db_cholesky_factor(moves, normal, moves, 0, NULL, UNDETERMINED, n->factor);
+    db_cholesky_factor(moves, normal, moves, 0, NULL, DB_LEAST_FOR_STEP, n->factor);
 }
 
 /* The least square of distances of spots from their nodes for any change of indices, to first order in all moves. */

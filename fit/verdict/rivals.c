@@ -403,9 +403,6 @@ static void restrain_moves(const mover *m, double normal[MOVES][MOVES], double r
     }
 }
 
-/* A move is not determined if elimination leaves less than this part of its diagonal. */
-static const double UNDETERMINED = 1e-12;
-
 /* Adds a few spots to the normal equations of a step. */
 static void add_to_step(const db_evidence *e, const db_evidence_width *w, const mover *m,
                         const size_t *list, size_t listed, double normal[MOVES][MOVES],
@@ -443,7 +440,7 @@ static void step_on(const db_evidence *e, int half, double most, mover *m) {
         listed = 0;
     }
     restrain_moves(m, normal, right);
-    db_cholesky_factor(moves, normal[0], MOVES, 0, NULL, UNDETERMINED, L);
+    db_cholesky_factor(moves, normal[0], MOVES, 0, NULL, DB_LEAST_FOR_STEP, L);
     db_cholesky_forward(moves, L, right);
     db_cholesky_back(moves, L, right);
     for (size_t j = 0; j < moves; j++) m->move[j] += right[j];

@@ -3,15 +3,12 @@
 #ifndef DB_FIT_VERDICT_SPOT_BLOCKS_H
 #define DB_FIT_VERDICT_SPOT_BLOCKS_H
 
+#include "fit/search/moments.h"
 #include "fit/verdict/evidence_spots.h"
 
 #include <stddef.h>
 
-enum {
-    DB_SPOT_BLOCK = 8,
-    DB_STUDENT_FREEDOM =
-        4 /* degrees of freedom of Student's distribution, as for moments of spots */
-};
+enum { DB_SPOT_BLOCK = 8 };
 /* Student's density of one number at its maximum, for a width of 1. */
 #define DB_STUDENT_PEAK 0.375
 

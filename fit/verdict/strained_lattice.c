@@ -22,7 +22,6 @@ enum { CONSTANTS = 6 }; /* of a cell */
 /* Strains that are expected (standard deviations, part of an edge, degree): constants that the data hardly determine are
  * not released further than a crystal goes. */
 static const double USUAL_STRETCH = 1e-3, USUAL_SHEAR = 0.1;
-static const double ROUNDING = 1e-10; /* of a diagonal, when the unknowns before are eliminated */
 
 /* The constants of the cell that were held, by their numbers among the settings. */
 typedef struct released {
@@ -108,7 +107,7 @@ static void move_together(equations *e, size_t leader, size_t follower) {
 
 /* The step to the minimum, of variables that are not held. */
 static void step_to_minimum(const equations *e, const unsigned char *held, double *step) {
-    db_cholesky_factor(e->n, e->normal, e->n, 0, held, ROUNDING, e->factor);
+    db_cholesky_factor(e->n, e->normal, e->n, 0, held, DB_LEAST_FOR_VARIANCE, e->factor);
     for (size_t k = 0; k < e->n; k++) step[k] = -0.5 * e->slope[k];
     db_cholesky_forward(e->n, e->factor, step);
     db_cholesky_back(e->n, e->factor, step);
@@ -141,7 +140,7 @@ static db_status square_of_released(db_context *context, const equations *e, dou
                 for (size_t l = 0; l < n; l++)
                     covariance[r * count + s] +=
                         enlarged * rows[r * n + k] * e->scatter[k * n + l] * rows[s * n + l];
-    db_cholesky_factor(count, covariance, count, 0, NULL, ROUNDING, factor);
+    db_cholesky_factor(count, covariance, count, 0, NULL, DB_LEAST_FOR_VARIANCE, factor);
     db_cholesky_forward(count, factor, off);
     square->found = 0;
     for (size_t r = 0; r < count; r++) square->found += off[r] * off[r];
