@@ -376,28 +376,16 @@ const db_fit_estimate *db_held_distance_edge(const db_fit_estimates *estimates) 
     return edge;
 }
 
-const db_experiment *db_first_model(const db_fit_shots_result *result) {
-    for (size_t s = 0; s < result->shot_count; s++)
-        if (result->shot[s].used && result->shot[s].experiment.oversample > 0)
-            return &result->shot[s].experiment;
-    return NULL;
-}
-
-db_status db_held_distance_widen_series(db_context *context, db_fit_shots_result *result) {
+void db_held_distance_widen_edges(db_fit_estimates *estimates) {
     enum { EDGES = 3 };
-    db_fit_estimates *const estimates = &result->estimates;
-    const db_experiment *const model = db_first_model(result);
     size_t index[EDGES], edges = 0;
     double change[EDGES];
-    int is_flat;
-    if (!model || !db_held_distance_edge(estimates)) return DB_OK;
-    DB_TRY(db_fit_sphere_is_flat(context, model, &is_flat));
-    for (size_t i = 0; i < estimates->count && is_flat && edges < EDGES; i++) {
+    if (!db_held_distance_edge(estimates)) return;
+    for (size_t i = 0; i < estimates->count && edges < EDGES; i++) {
         const db_fit_estimate *const e = &estimates->list[i];
         if (db_facts_of(e->parameter)->kind != DB_KIND_CELL_EDGE) continue;
         change[edges] = DB_USUAL_DISTANCE_ERROR * e->value;
         index[edges++] = i;
     }
     db_held_widen(change, index, edges, estimates);
-    return DB_OK;
 }

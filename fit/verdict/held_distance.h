@@ -21,15 +21,12 @@ db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
                                    const db_stage_data *taken, const db_objective *refined,
                                    db_fit_result *result);
 
-/* Widens the errors of a series' edges by a distance that is held and that the data cannot tell, as on a flat Ewald sphere:
- * there edges scale with it, and nothing else moves. Errors of other series stay. */
-db_status db_held_distance_widen_series(db_context *context, db_fit_shots_result *result);
+/* Widens the errors of a series' edges by a distance that is held and that the data cannot tell, since the Ewald sphere is
+ * flat: there edges scale with it, and nothing else moves. */
+void db_held_distance_widen_edges(db_fit_estimates *estimates);
 
 /* The first edge that is refined beside a distance that is not; NULL: there is none. */
 const db_fit_estimate *db_held_distance_edge(const db_fit_estimates *estimates);
-
-/* Model of the first shot in use, as an example for all; NULL: there is none. */
-const db_experiment *db_first_model(const db_fit_shots_result *result);
 
 /* Do moments of spots determine this distance, instead of pixels? True for free intensities and panels at their
  * given places. */

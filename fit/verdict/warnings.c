@@ -343,12 +343,6 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
     return l.failed ? db_fail_memory(context, "the warnings") : DB_OK;
 }
 
-/* Distance of the first shot, as an example for all. */
-static double first_distance(const db_fit_shots_result *result) {
-    const db_experiment *const first = db_first_model(result);
-    return first ? first->detector.distance : NAN;
-}
-
 /* Edges of a series' cell scale with a distance that is not refined, which no series tests. */
 static void about_series_distance(list *l) {
     const db_fit_estimate *const edge = db_held_distance_edge(l->estimates);
@@ -362,8 +356,9 @@ static void about_series_distance(list *l) {
             l->distance, is_widened(edge) ? within : "do not include");
 }
 
-db_status db_fit_series_warnings_make(db_context *context, db_fit_shots_result *result) {
-    list l = { .estimates = &result->estimates, .distance = first_distance(result) };
+db_status db_fit_series_warnings_make(db_context *context, double distance,
+                                      db_fit_shots_result *result) {
+    list l = { .estimates = &result->estimates, .distance = distance };
     if (!result->intensities) {
         about_parameters(&l);
         about_series_distance(&l);

@@ -7,8 +7,9 @@
 /* Fills the result's warnings, replacing those it has. */
 db_status db_fit_warnings_make(db_context *context, db_fit_result *result);
 
-/* Fills the warnings of a rotation series. */
-db_status db_fit_series_warnings_make(db_context *context, db_fit_shots_result *result);
+/* Fills the warnings of a rotation series. distance: of its first frame in use (mm) */
+db_status db_fit_series_warnings_make(db_context *context, double distance,
+                                      db_fit_shots_result *result);
 
 enum { DB_DIRECTION_TEXT_SIZE = 256 };
 

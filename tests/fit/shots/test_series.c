@@ -478,7 +478,7 @@ static void a_series_warns(void **state) {
         result.intensities_usable = !warned;
         result.light_part = 0.4;
         result.light_spots = 50;
-        assert_int_equal(db_fit_series_warnings_make(stills.context, &result), DB_OK);
+        assert_int_equal(db_fit_series_warnings_make(stills.context, 100, &result), DB_OK);
         assert_int_equal(result.warning_count, warned ? 2 : 0);
         if (!warned) continue;
         assert_string_equal(result.warnings[0],
@@ -497,9 +497,9 @@ static void a_series_warns(void **state) {
     db_fit_shots_result held = { .intensities_usable = 1, .light_part = NAN };
     assert_int_equal(db_estimates_make(stills.context, &edge, &held.estimates), DB_OK);
     held.estimates.correlation[0][0] = 1;
-    assert_int_equal(db_fit_series_warnings_make(stills.context, &held), DB_OK);
+    assert_int_equal(db_fit_series_warnings_make(stills.context, 100, &held), DB_OK);
     assert_int_equal(held.warning_count, 1);
-    assert_non_null(strstr(held.warnings[0], "the distance was held at"));
+    assert_non_null(strstr(held.warnings[0], "the distance was held at 100 mm"));
     free(held.warnings);
     free((void *)held.advice);
     free(held.estimates.memory);
