@@ -175,14 +175,14 @@ db_status db_intensities_judge(const db_shots *all, db_fit_shots_result *result)
     return DB_OK;
 }
 
-/* Are intensities of the frames in use known not to be usable? */
+/* Are intensities of the frames in use known not to be usable? Few spots do not say so. */
 static int lacks_intensities(const db_shots *all) {
     size_t count[2];
     double part;
     int usable;
     count_spots(all, count);
     db_light_judge(count[0], count[1], &part, &usable);
-    return count[0] > 0 && !usable;
+    return !usable;
 }
 
 void db_series_judge_light(db_shots *all) {

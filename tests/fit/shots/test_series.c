@@ -566,7 +566,7 @@ static void intensities_fall_and_rise_again(void **state) {
 }
 
 static void passages_of_excluded_frames_are_left_out(void **state) {
-    static const size_t range[][2] = { { 0, 1 }, { 1, 2 }, { 2, 2 }, { 3, 4 }, { 1, 4 }, { 2, 4 } };
+    static const size_t range[][2] = { { 0, 1 }, { 1, 2 }, { 2, 2 }, { 1, 4 }, { 2, 4 }, { 3, 4 } };
     enum { PASSAGES = sizeof range / sizeof *range, LEFT_OUT = 2 };
     db_shot_summary summary[FRAMES] = { { .stage = 0 } };
     db_fit_passage passage[PASSAGES] = { { .first = 0 } };
