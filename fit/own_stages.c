@@ -2,6 +2,7 @@
 #include "fit/own_stages.h"
 
 #include "base/context_internal.h"
+#include "fit/config/config_refine.h"
 #include "fit/search/moment_stage.h"
 #include "fit/search/driver.h"
 #include "fit/search/starts.h"
@@ -348,12 +349,6 @@ static int is_distance_wrong(const work *w) {
            !others && db_held_distance_is_untested(&w->settings);
 }
 
-static const db_fit_parameter *find_distance(const db_fit_settings *settings) {
-    const db_fit_parameter *p = settings->parameters;
-    while (p->parameter != DB_DISTANCE) p++;
-    return p;
-}
-
 /* Refines once more, now with the distance, which the data have earned after all. */
 static db_status free_distance(work *w, db_context *context) {
     const db_fit_result *const held = w->refinement.result;
@@ -365,7 +360,7 @@ static db_status free_distance(work *w, db_context *context) {
         held->experiment.detector.distance + held->distance_step, held->distance_error);
     end_refinement(w);
     DB_TRY(begin_refinement(w, context));
-    const db_fit_parameter *const distance = find_distance(&w->settings);
+    const db_fit_parameter *const distance = db_fit_settings_find(&w->settings, DB_DISTANCE);
     size_t first = 0;
     while (!db_fit_parameter_in_stage(distance, first)) first++;
     w->settings.stages[first].earned = 0;

@@ -50,11 +50,21 @@ void db_fit_config_clear(db_fit_config *config) {
     config->found_cell = NULL;
 }
 
-void db_fit_config_lend_sites(db_fit_config *config) {
-    const int used = config->setup.hkl_file && *config->sites;
-    config->setup.sites = used ? config->sites : NULL;
-    config->setup.site_points =
-        used && db_fit_refines_curves(&config->settings) ? config->settings.curves.points : NULL;
+static const char *name_or_none(const char *name) { return *name ? name : NULL; }
+
+void db_fit_config_lend_names(db_fit_config *config) {
+    db_setup *const setup = &config->setup;
+    const int known = config->settings.intensity == DB_FIT_KNOWN && *config->hkl_file,
+              has_sites = known && *config->sites;
+    setup->matrix_file = name_or_none(config->matrix_file);
+    setup->spectrum_file = name_or_none(config->spectrum_file);
+    setup->hkl_file = known ? config->hkl_file : NULL;
+    setup->hkl_columns = name_or_none(config->hkl_columns);
+    setup->hkl_space_group = name_or_none(config->hkl_space_group);
+    setup->sites = has_sites ? config->sites : NULL;
+    setup->site_points = has_sites && db_fit_refines_curves(&config->settings)
+                             ? config->settings.curves.points
+                             : NULL;
 }
 
 db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
@@ -504,15 +514,8 @@ static db_status take_tree(db_context *context, db_yaml_node *root, const char *
     if (status == DB_OK) status = db_former_keys_rename(context, config->config_file, root);
     if (status == DB_OK) status = take_sections(&reader, root, config);
     if (status == DB_OK) status = db_fit_complete_output_prefix(context, config);
-    if (status != DB_OK) return status;
-    config->setup.matrix_file = *config->matrix_file ? config->matrix_file : NULL;
-    config->setup.spectrum_file = *config->spectrum_file ? config->spectrum_file : NULL;
-    config->setup.hkl_file =
-        config->settings.intensity == DB_FIT_KNOWN && *config->hkl_file ? config->hkl_file : NULL;
-    config->setup.hkl_columns = *config->hkl_columns ? config->hkl_columns : NULL;
-    config->setup.hkl_space_group = *config->hkl_space_group ? config->hkl_space_group : NULL;
-    db_fit_config_lend_sites(config);
-    return DB_OK;
+    if (status == DB_OK) db_fit_config_lend_names(config);
+    return status;
 }
 
 /* Begins a configuration: everything but the tree. name: of the file, for messages and outputs. */

@@ -35,8 +35,8 @@ void *db_config_field(const db_config_key *key, const void *base);
 /* Integer of a field of type INTEGER, CHOICE or PARAMETER (which may be an enum). */
 int db_config_integer(const void *field, int index);
 
-/* Sets the kinds of sites in the set-up of a configuration with known structure factors. */
-void db_fit_config_lend_sites(db_fit_config *config);
+/* Lends the set-up the names of the configuration's files, and what else it borrows from it. */
+void db_fit_config_lend_names(db_fit_config *config);
 
 /* Number of a key's values in the struct: all, or for a list that may end early, the values before the first open
  * one. */

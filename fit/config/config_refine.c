@@ -23,12 +23,27 @@ size_t db_fit_parameter_index(const db_fit_settings *settings, db_fit_quantity q
     return i;
 }
 
+db_fit_parameter *db_fit_settings_find(const db_fit_settings *settings, db_parameter parameter) {
+    const size_t i = db_fit_parameter_index(settings, db_fit_quantity_make(parameter, -1));
+    return i < settings->parameter_count ? &settings->parameters[i] : NULL;
+}
+
+db_status db_fit_settings_need(db_context *context, db_parameter parameter,
+                               db_fit_settings *settings, db_fit_parameter **found) {
+    const db_fit_parameter p = db_fit_parameter_free(parameter);
+    *found = db_fit_settings_find(settings, parameter);
+    if (*found) return DB_OK;
+    DB_TRY(db_fit_settings_add_parameter(context, settings, &p));
+    *found = &settings->parameters[settings->parameter_count - 1];
+    return DB_OK;
+}
+
 db_status db_fit_refine_scale(db_context *context, int earned, db_fit_settings *settings) {
-    db_fit_parameter scale = db_fit_parameter_free(DB_SCALE);
-    scale.earned = earned;
-    return db_fit_parameter_index(settings, db_fit_quantity_of(&scale)) < settings->parameter_count
-               ? DB_OK
-               : db_fit_settings_add_parameter(context, settings, &scale);
+    db_fit_parameter *scale;
+    if (db_fit_settings_find(settings, DB_SCALE)) return DB_OK;
+    DB_TRY(db_fit_settings_need(context, DB_SCALE, settings, &scale));
+    scale->earned = earned;
+    return DB_OK;
 }
 
 void db_fit_settings_take_stages(db_fit_settings *settings, const db_fit_settings *from) {

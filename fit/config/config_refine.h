@@ -24,6 +24,13 @@ db_status db_fit_refine_scale(db_context *context, int earned, db_fit_settings *
 db_status db_config_take_stages(const db_config_reader *reader, const db_yaml_node *list,
                                 db_fit_config *config);
 
+/* A parameter of the table among the settings' parameters; NULL: it is not refined. */
+db_fit_parameter *db_fit_settings_find(const db_fit_settings *settings, db_parameter parameter);
+
+/* The same, added if it is missing; valid until the next one is added. */
+db_status db_fit_settings_need(db_context *context, db_parameter parameter,
+                               db_fit_settings *settings, db_fit_parameter **found);
+
 /* Position of a quantity among the settings' parameters; parameter_count if it is not refined. */
 size_t db_fit_parameter_index(const db_fit_settings *settings, db_fit_quantity quantity);
 

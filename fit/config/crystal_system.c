@@ -242,7 +242,7 @@ static const db_parameter cell_parameters[6] = { DB_CELL_A,     DB_CELL_B,    DB
 typedef struct tying {
     db_fit_config *config;
     const db_cell_ties *ties;
-    void (*line)(void *user, const char *line);
+    db_notice_function line;
     void *user;
 } tying;
 
@@ -333,7 +333,7 @@ static db_status regularize(db_context *context, const tying *t, db_experiment *
 }
 
 db_status db_fit_tie_cell(db_context *context, db_fit_config *config, db_experiment *start,
-                          void (*notices)(void *user, const char *line), void *user) {
+                          db_notice_function notices, void *user) {
     if (!*config->symmetry) return DB_OK;
     const tying t = { config, db_cell_ties_of(config->symmetry, start->crystal.cell), notices,
                       user };

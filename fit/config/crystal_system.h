@@ -34,6 +34,6 @@ void db_cell_regularize(const db_cell_ties *ties, double cell[6], double *worst_
  * DB_ERROR_USAGE for an unknown symmetry; DB_ERROR_INPUT for a cell that contradicts it by more than the
  * tolerances. Without a symmetry nothing happens. */
 db_status db_fit_tie_cell(db_context *context, db_fit_config *config, db_experiment *start,
-                          void (*notices)(void *user, const char *line), void *user);
+                          db_notice_function notices, void *user);
 
 #endif

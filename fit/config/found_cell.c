@@ -32,8 +32,7 @@ db_status db_found_cell_take(db_context *context, const db_fit_found_cell *cell,
     return db_found_cell_keep(context, cell, config);
 }
 
-void db_found_cell_say(const db_fit_found_cell *cell, void (*notices)(void *user, const char *line),
-                       void *user) {
+void db_found_cell_say(const db_fit_found_cell *cell, db_notice_function notices, void *user) {
     const double *const r = cell->reduced;
     char line[400];
     if (!notices) return;

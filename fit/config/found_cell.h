@@ -17,7 +17,6 @@ db_status db_found_cell_take(db_context *context, const db_fit_found_cell *cell,
                              db_fit_config *config);
 
 /* Reports the found cell, and other possible lattices. */
-void db_found_cell_say(const db_fit_found_cell *cell, void (*notices)(void *user, const char *line),
-                       void *user);
+void db_found_cell_say(const db_fit_found_cell *cell, db_notice_function notices, void *user);
 
 #endif

@@ -1,10 +1,7 @@
 /* Scatter between shots at the minimum: error model, errors of intensities, halves. */
-#include "fit/intensities/errors.h"
+#include "fit/intensities/search.h"
 
 #include "base/context_internal.h"
-#include "fit/intensities/records.h"
-#include "fit/intensities/restraint.h"
-#include "fit/intensities/system.h"
 #include "fit/result/estimates.h"
 #include "fit/shots/team.h"
 

@@ -35,8 +35,7 @@ db_status db_intensity_bring(db_shots *all, db_observations *observations) {
     if (all->team.size == 1) return DB_OK;
     size_t *const bytes = calloc(all->count + 1, sizeof *bytes);
     void **const item = calloc(all->count + 1, sizeof *item);
-    db_status status = db_workers_common_status(
-        all, bytes && item ? DB_OK : db_fail_memory(all->context, "the intensities of the shots"));
+    db_status status = db_workers_need_memory(all, bytes && item, "the intensities of the shots");
     if (status == DB_OK && bytes && item && observations->first)
         status = bring(all, bytes, item, observations, &gathered);
     free(bytes);

@@ -2,6 +2,7 @@
 #include "fit/intensities/restraint.h"
 
 #include "base/context_internal.h"
+#include "fit/merge/scaling.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,9 +62,8 @@ db_status db_intensity_restraint_make(db_context *context, const db_fit_joint *s
     r->strength = calloc(reflections + 1, sizeof *r->strength);
     r->centre = calloc(reflections + 1, sizeof *r->centre);
     r->pull = calloc(reflections + 1, sizeof *r->pull);
-    return r->strength && r->centre && r->pull
-               ? DB_OK
-               : db_fail_memory(context, "the restraint of the intensities");
+    return db_need_memory(context, r->strength && r->centre && r->pull,
+                          "the restraint of the intensities");
 }
 
 void db_intensity_restraint_clear(db_intensity_restraint *r) {
@@ -77,28 +77,14 @@ static int is_held_to_reference(const db_intensity_restraint *r, size_t h) {
     return r->reference && !isnan(r->reference[h]);
 }
 
-/* Means [DB_MOST_SHELLS] of intensities over their epsilon, in shells; NAN in empty ones. */
-static void means_of(const db_asu_list *list, const db_shells *shells, const double *intensity,
-                     double *mean) {
-    double count[DB_MOST_SHELLS] = { 0 };
-    memset(mean, 0, DB_MOST_SHELLS * sizeof *mean);
-    for (size_t h = 0; h < list->count; h++) {
-        if (isnan(intensity[h])) continue;
-        const int shell = db_shell_of(shells, (double)list->d[h]);
-        mean[shell] += intensity[h] / list->epsilon[h];
-        count[shell]++;
-    }
-    for (int b = 0; b < DB_MOST_SHELLS; b++) mean[b] = count[b] > 0 ? mean[b] / count[b] : NAN;
-}
-
 void db_intensity_restraint_begin(const db_asu_list *list, const db_fit_joint *settings,
                                   const db_merged *merged, db_intensity_restraint *r) {
     const db_shells shells = db_intensity_shells(list);
     double mean[2][DB_MOST_SHELLS]; /* of the data, of the reference */
     if (!r->strength) return;
-    means_of(list, &shells, merged->intensity, mean[0]);
+    db_shell_means(list, &shells, merged->intensity, mean[0]);
     if (r->reference) {
-        means_of(list, &shells, r->reference, mean[1]);
+        db_shell_means(list, &shells, r->reference, mean[1]);
         r->scale = db_reference_scale_find(list, r->reference, merged->intensity, merged->sigma);
     }
     for (size_t h = 0; h < list->count; h++) {

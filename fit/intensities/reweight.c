@@ -52,8 +52,7 @@ db_status db_linearized_shot_make(db_context *context, const db_intensity_pass *
             db_moving_quantities(&p->all->settings, order->index, order->shared), m->bytes[1]);
     m->room =
         m->bytes[0] ? malloc(db_linearization_room(&m->linearization) * sizeof *m->room) : NULL;
-    return m->bytes[1] && m->room ? DB_OK
-                                  : db_fail_memory(context, "what a shot says of the intensities");
+    return db_need_memory(context, m->bytes[1] && m->room, "what a shot says of the intensities");
 }
 
 void db_linearized_shot_clear(db_linearized_shot *m) {

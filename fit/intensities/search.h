@@ -40,6 +40,19 @@ static inline size_t db_intensity_point_bytes(const db_intensity_search *search)
  * their bounds are held. */
 db_status db_intensity_take_equations(db_intensity_search *search);
 
+/* Scales shots by the records of the first pass, in which all intensities are 0; excludes shots that have nothing
+ * in common with the others; merges the others to starting intensities, the trial. The result receives scaling,
+ * indexing, kinds and agreement; without further passes also the merged intensities. */
+db_status db_intensity_start(db_intensity_search *search);
+
+/* Scatter between shots at the best point, by the sums of its equations. */
+
+/* Fits the error model. */
+db_status db_intensity_fit_errors(db_intensity_search *search);
+
+/* Finds errors of the intensities and of shared quantities, and the intensities of two halves of the shots. */
+db_status db_intensity_conclude(db_intensity_search *search, db_fit_estimates *estimates);
+
 /* Checkpoint of a stage of joint intensities after each accepted pass: the shared state, and linearization and
  * record of each shot. An interrupted run continues from it to the same bits. */
 

@@ -151,9 +151,8 @@ static db_status merge_passages(merging *m) {
     db_sweep_time *const time = calloc(m->from->passage_count + 1, sizeof *time);
     m->time = calloc(m->from->passage_count + 1, sizeof *m->time);
     m->shot = calloc(m->from->passage_count + 1, sizeof *m->shot);
-    db_status status = time && m->time && m->shot
-                           ? DB_OK
-                           : db_fail_memory(all->context, "the intensities of a series");
+    db_status status =
+        db_need_memory(all->context, time && m->time && m->shot, "the intensities of a series");
     if (status == DB_OK) status = find_runs(m);
     if (status == DB_OK) {
         place_passages(m);

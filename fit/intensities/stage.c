@@ -1,11 +1,8 @@
 /* The search for joint intensities. */
 #include "fit/intensities/stage.h"
 
-#include "fit/intensities/errors.h"
 #include "fit/intensities/messages.h"
 #include "fit/intensities/search.h"
-#include "fit/intensities/start.h"
-#include "fit/intensities/records.h"
 
 #include "base/context_internal.h"
 #include "fit/config/orientation.h"
@@ -293,7 +290,7 @@ static db_status start_from_shots(db_intensity_search *w) {
     w->pass.first = 1;
     DB_TRY(run_pass(w, "intensities of single shots"));
     w->pass.first = 0;
-    DB_TRY(db_intensity_start(&w->pass, &w->records, &w->restraint, w->result, w->trial));
+    DB_TRY(db_intensity_start(w));
     if (w->all->settings.joint.reindex) w->pass.indexing = &w->result->indexing;
     return DB_OK;
 }
@@ -412,8 +409,7 @@ static db_status turn_models(const db_intensity_search *w) {
 db_status db_intensity_stage_run(db_shots *all, int stage, db_stage_result *end,
                                  db_fit_shots_result *result) {
     db_intensity_search *const w = calloc(1, sizeof *w);
-    db_status status = db_workers_common_status(
-        all, w ? DB_OK : db_fail_memory(all->context, "the joint intensities"));
+    db_status status = db_workers_need_memory(all, w, "the joint intensities");
     if (!w) return status;
     w->all = all;
     if (status == DB_OK) status = db_workers_common_status(all, prepare_search(w, stage));

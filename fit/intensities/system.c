@@ -20,9 +20,9 @@ db_status db_joint_system_make(db_joint_system *s) {
     s->normal = calloc(m * m + 1, sizeof *s->normal);
     s->total = calloc(size + 1, sizeof *s->total);
     s->room = calloc(4 * n + m * m + 1, sizeof *s->room);
-    db_status status = s->diagonal && s->remainder && s->right && s->normal && s->total && s->room
-                           ? DB_OK
-                           : db_fail_memory(s->context, "the equations of the intensities");
+    db_status status = db_need_memory(
+        s->context, s->diagonal && s->remainder && s->right && s->normal && s->total && s->room,
+        "the equations of the intensities");
     if (status == DB_OK) status = db_tree_sum_begin(s->context, chunks, size, &s->sums);
     if (status == DB_OK) status = db_tree_sum_begin(s->context, chunks, n + 1, &s->products);
     if (status != DB_OK) db_joint_system_clear(s);
@@ -212,8 +212,7 @@ static void condition(const search *s) {
         z[h] = y->diagonal[h] > 0 ? s->residual[h] / ((1 + s->damping) * y->diagonal[h]) : 0;
     for (size_t g = n; g < n + m; g++) z[g] = g < s->count ? s->residual[g] : 0;
     if (s->count == n) return;
-    db_cholesky_forward(m, s->factor, z + n);
-    db_cholesky_back(m, s->factor, z + n);
+    db_cholesky_solve(m, s->factor, z + n);
 }
 
 static double product_of(const double *a, const double *b, size_t count) {
@@ -335,7 +334,7 @@ db_status db_joint_system_spread(db_joint_system *system, unsigned groups, int p
     const probe p = { system, project, user, groups, room, room + all, room + 2 * all };
     db_status status = db_team_common_status(
         &system->team, system->context,
-        room ? DB_OK : db_fail_memory(system->context, "the errors of the intensities"));
+        db_need_memory(system->context, room, "the errors of the intensities"));
     memset(spread, 0, n * sizeof *spread);
     for (int i = 0; room && i < probes && status == DB_OK; i++) status = add_probe(&p, i, spread);
     for (size_t h = 0; h < n; h++) {

@@ -54,4 +54,10 @@ static inline void db_cholesky_back(size_t n, const double *L, double *x) {
     }
 }
 
+/* x becomes M^-1 x. */
+static inline void db_cholesky_solve(size_t n, const double *L, double *x) {
+    db_cholesky_forward(n, L, x);
+    db_cholesky_back(n, L, x);
+}
+
 #endif

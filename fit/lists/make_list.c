@@ -33,7 +33,7 @@ static db_status name_image(db_context *context, const db_fit_shot_list *list, s
     named->entry = shot;
     if (!entry->is_config) {
         named->path = strdup(entry->name);
-        return named->path ? DB_OK : db_fail_memory(context, entry->name);
+        return db_need_memory(context, named->path, entry->name);
     }
     db_fit_config config = { .image_file = "" };
     db_status status = db_fit_shot_list_config(context, list, shot, &config);
@@ -47,7 +47,7 @@ static db_status name_image(db_context *context, const db_fit_shot_list *list, s
 
 static db_status find_images(db_context *context, db_fit_shot_list *list) {
     named_image *const named = calloc(list->count + 1, sizeof *named);
-    db_status status = named ? DB_OK : db_fail_memory(context, "the images of the shots");
+    db_status status = db_need_memory(context, named, "the images of the shots");
     for (size_t i = 0; i < list->count && status == DB_OK; i++)
         status = name_image(context, list, i, &named[i]);
     if (status == DB_OK) qsort(named, list->count, sizeof *named, by_path);
@@ -79,13 +79,13 @@ static db_status orient_entry(db_context *context, const db_fit_lattice *lattice
     snprintf(orientation, sizeof orientation,
              "model.orientation=[%.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g]",
              o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8]);
-    return db_shot_entry_override(entry, "model.find_orientation=no") &&
-                   db_shot_entry_override(entry, "model.misset=[0, 0, 0]") &&
-                   (!*keys->cell || db_shot_entry_override(entry, keys->cell)) &&
-                   (!*keys->beam || db_shot_entry_override(entry, keys->beam)) &&
-                   db_shot_entry_override(entry, orientation)
-               ? DB_OK
-               : db_fail_memory(context, "the orientations of the shots");
+    return db_need_memory(context,
+                          db_shot_entry_override(entry, "model.find_orientation=no") &&
+                              db_shot_entry_override(entry, "model.misset=[0, 0, 0]") &&
+                              (!*keys->cell || db_shot_entry_override(entry, keys->cell)) &&
+                              (!*keys->beam || db_shot_entry_override(entry, keys->beam)) &&
+                              db_shot_entry_override(entry, orientation),
+                          "the orientations of the shots");
 }
 
 static db_status add_lattice(db_context *context, const char *image, const db_fit_lattice *lattice,
@@ -318,7 +318,7 @@ static db_status find_by_frames(db_context *context, const db_fit_shot_list *lis
                                 db_fit_lattice *lattice, search_keys *keys, size_t *found) {
     const size_t most = list->count < MOST_FRAMES ? list->count : MOST_FRAMES;
     frames *const all = calloc(1, sizeof *all);
-    db_status status = all ? DB_OK : db_fail_memory(context, "the first frame of a series");
+    db_status status = db_need_memory(context, all, "the first frame of a series");
     *found = 0;
     for (size_t n = 0; n < most && status == DB_OK; n++) {
         status = look_at_image(context, list, n * list->count / most, look_at_frame, all);

@@ -74,7 +74,7 @@ static db_status read_override(db_context *context, const db_text *text, char *w
                        text->line_number, word);
     const size_t key = (size_t)(equals - word);
     if (!is_file_key(word, key))
-        return db_shot_entry_override(entry, word) ? DB_OK : db_fail_memory(context, text->path);
+        return db_need_memory(context, db_shot_entry_override(entry, word), text->path);
     (void)db_unquote(equals + 1);
     char *const file = db_path_beside(text->path, equals + 1);
     char *const whole = file ? malloc(key + strlen(file) + 2) : NULL;
@@ -86,7 +86,7 @@ static db_status read_override(db_context *context, const db_text *text, char *w
     }
     free(file);
     free(whole);
-    return added ? DB_OK : db_fail_memory(context, text->path);
+    return db_need_memory(context, added, text->path);
 }
 
 /* Cuts FILE#FIRST-LAST behind the file; 0: it is another name. */
@@ -109,9 +109,8 @@ static db_status add_image(db_context *context, const db_text *text, const char 
     if (snprintf(name, sizeof name, "%s#%ld", file, number) >= (int)sizeof name)
         return db_fail(context, DB_ERROR_INPUT, "%s:%zu: the name is too long", text->path,
                        text->line_number);
-    return db_shot_entries_add(list, name, (int)text->line_number)
-               ? DB_OK
-               : db_fail_memory(context, text->path);
+    return db_need_memory(context, db_shot_entries_add(list, name, (int)text->line_number),
+                          text->path);
 }
 
 /* Finds the image by its name, or, if the data have moved, beside the list. */
@@ -141,7 +140,7 @@ static db_status add_experiment(db_context *context, const char *path, const db_
     int whole = db_shot_entry_override(entry, override);
     snprintf(override, sizeof override, "model.expt_number=%ld", shot->number);
     whole = whole && shot->number >= 0 ? db_shot_entry_override(entry, override) : whole;
-    return whole ? DB_OK : db_fail_memory(context, path);
+    return db_need_memory(context, whole, path);
 }
 
 /* Adds shots of an experiment list. range: first and last shot, from 1; NULL: all. */
@@ -179,8 +178,7 @@ static db_status add_named(db_context *context, const db_text *text, char *name,
                        text->path, text->line_number, range[0], range[1]);
     if (names_experiments(name))
         return add_experiments(context, name, ranged ? range : NULL, line, list);
-    if (!ranged)
-        return db_shot_entries_add(list, name, line) ? DB_OK : db_fail_memory(context, text->path);
+    if (!ranged) return db_need_memory(context, db_shot_entries_add(list, name, line), text->path);
     for (long n = range[0]; n <= range[1]; n++) DB_TRY(add_image(context, text, name, n, list));
     return DB_OK;
 }

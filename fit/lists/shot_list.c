@@ -67,16 +67,13 @@ static db_status apply_common(db_context *context, const db_fit_config *common,
     memcpy(config->hkl_file, common->hkl_file, sizeof config->hkl_file);
     memcpy(config->hkl_columns, common->hkl_columns, sizeof config->hkl_columns);
     memcpy(config->hkl_space_group, common->hkl_space_group, sizeof config->hkl_space_group);
-    config->setup.hkl_file = common->setup.hkl_file ? config->hkl_file : NULL;
-    config->setup.hkl_columns = *config->hkl_columns ? config->hkl_columns : NULL;
-    config->setup.hkl_space_group = *config->hkl_space_group ? config->hkl_space_group : NULL;
     config->setup.default_F = common->setup.default_F;
     config->setup.k_sol = common->setup.k_sol;
     config->setup.b_sol = common->setup.b_sol;
     config->setup.model_resolution = common->setup.model_resolution;
     config->setup.anomalous = common->setup.anomalous;
     memcpy(config->sites, common->sites, sizeof config->sites);
-    db_fit_config_lend_sites(config);
+    db_fit_config_lend_names(config);
     return DB_OK;
 }
 
@@ -143,15 +140,8 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
     const db_shot_entry *const entry = &list->entry[shot];
     if (!entry->setup)
         return db_fail(context, DB_ERROR_USAGE, "%s: has not been read", entry->name);
-    const db_setup own = config->setup;
     config->setup = *entry->setup;
-    config->setup.matrix_file = own.matrix_file;
-    config->setup.hkl_file = own.hkl_file;
-    config->setup.hkl_columns = own.hkl_columns;
-    config->setup.hkl_space_group = own.hkl_space_group;
-    config->setup.spectrum_file = own.spectrum_file;
-    config->setup.sites = own.sites;
-    config->setup.site_points = own.site_points;
+    db_fit_config_lend_names(config);
     if (!*config->expt_file && entry->setup->expt_file) /* an image that is its own list */
         db_frame_split(config->image_file, config->expt_file, sizeof config->expt_file);
     config->setup.expt_file = *config->expt_file ? config->expt_file : NULL;

@@ -225,23 +225,10 @@ static int drop_one(kinds_work *w, db_shot_ways *r) {
 
 /* Agreement of a kind with a reference, if it is certain, else 0. */
 static double agreement_of_kind(const kinds_work *w, const db_shot_ways *r, int kind,
-                                const double *reference) {
-    double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 }, error;
-    db_likeness c = { 0 };
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t h = 0; h < w->list->count; h++) {
-            const size_t at = (size_t)kind * w->list->count + h;
-            const int shell = db_shell_of(w->shells, (double)w->list->d[h]);
-            if (isnan(reference[h]) || !(r->weight[at] > 0)) continue;
-            const double given = reference[h] / w->list->epsilon[h];
-            if (pass == 0) {
-                sum[shell] += given;
-                count[shell]++;
-            } else if (sum[shell] > 0)
-                db_likeness_add(&c, r->sum[at] / r->weight[at], 1 / r->weight[at],
-                                given * count[shell] / sum[shell] - 1, 0);
-        }
-    const double found = db_likeness_value(&c, &error);
+                                const double *reference, const double *usual) {
+    double error;
+    const double found = db_shot_ways_likeness(r, (size_t)kind * w->list->count, NULL, reference,
+                                               w->shells, usual, &error);
     return found - CERTAIN * error > RIGHT ? found : 0;
 }
 
@@ -249,14 +236,15 @@ static double agreement_of_kind(const kinds_work *w, const db_shot_ways *r, int 
 static int choose_kind(const kinds_work *w, const db_shot_ways *r, const double *reference,
                        db_crystal_kinds *kinds) {
     size_t shots[DB_MOST_KINDS] = { 0 };
-    double highest = 0;
+    double highest = 0, usual[DB_MOST_SHELLS];
     int best = 0;
+    if (reference) db_shell_means(w->list, w->shells, reference, usual);
     for (size_t s = 0; s < w->observations->shots; s++)
         if (w->kind[s] >= 0) shots[w->kind[s]]++;
     for (int k = 1; k < w->count; k++)
         if (shots[k] > shots[best]) best = k;
     for (int k = 0; k < w->count && reference; k++) {
-        const double found = agreement_of_kind(w, r, k, reference);
+        const double found = agreement_of_kind(w, r, k, reference, usual);
         if (found <= highest) continue;
         highest = found;
         best = k;

@@ -95,36 +95,13 @@ static int best_way(const db_shot_ways *r, size_t s) {
     return best;
 }
 
-/* Sums of all shots by their ways, followed by one sum for all, beside a reference. */
-static double agreement_of_way(const db_shot_ways *r, const db_indexings *ways,
-                               const double *reference, const double *usual, int then) {
-    const db_asu_list *const list = r->list;
-    double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
-    for (uint32_t k = 0; k < list->count; k++) {
-        int turned[3];
-        if (!(r->weight[k] > 0) || !db_indexing_apply(&ways->way[then], list->hkl[k], turned))
-            continue;
-        const uint32_t to = db_asu_number(list, turned);
-        if (to == DB_NO_REFLECTION || isnan(reference[to])) continue;
-        const double a = r->sum[k] / r->weight[k], b = reference[to] / usual[to],
-                     weight = r->weight[k] / (r->weight[k] + 1);
-        n += weight;
-        x += weight * a;
-        y += weight * b;
-        xx += weight * a * a;
-        yy += weight * b * b;
-        xy += weight * a * b;
-    }
-    const double square = (xx - x * x / n) * (yy - y * y / n);
-    return n > 2 && square > 0 ? (xy - x * y / n) / sqrt(square) : 0;
-}
-
 /* The way by which all shots are turned, once they agree: to the reference, or so that most shots stay unchanged. */
 static int common_way(const db_shot_ways *r, const db_indexings *ways, const db_space_group *group,
-                      const double *reference, const double *usual) {
+                      const double *reference, const db_shells *shells) {
     size_t count[DB_MOST_INDEXINGS] = { 0 };
     int most = 0, best = 0;
-    double highest = -INFINITY;
+    double highest = -INFINITY, usual[DB_MOST_SHELLS], error;
+    if (reference) db_shell_means(r->list, shells, reference, usual);
     for (size_t s = 0; s < r->observations->shots; s++)
         if (db_shot_ways_has(r, s)) count[best_way(r, s)]++;
     for (int w = 1; w < r->ways; w++)
@@ -134,7 +111,8 @@ static int common_way(const db_shot_ways *r, const db_indexings *ways, const db_
             if (db_indexings_product(ways, group, most, w) == 0) return w;
             continue;
         }
-        const double agrees = agreement_of_way(r, ways, reference, usual, w);
+        const double agrees =
+            db_shot_ways_likeness(r, 0, &ways->way[w], reference, shells, usual, &error);
         if (agrees <= highest) continue;
         highest = agrees;
         best = w;
@@ -200,24 +178,6 @@ static void decide_ways(const db_shot_ways *r, const db_indexing_options *option
     }
 }
 
-/* Expected mean intensity of each reflection. */
-static double *usual_of(const db_asu_list *list, const db_shells *shells, const double *intensity) {
-    double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 };
-    double *const usual = malloc((list->count + 1) * sizeof *usual);
-    if (!usual) return NULL;
-    for (size_t r = 0; r < list->count; r++) {
-        if (isnan(intensity[r])) continue;
-        const int b = db_shell_of(shells, (double)list->d[r]);
-        sum[b] += intensity[r] / list->epsilon[r];
-        count[b]++;
-    }
-    for (size_t r = 0; r < list->count; r++) {
-        const int b = db_shell_of(shells, (double)list->d[r]);
-        usual[r] = sum[b] > 0 ? list->epsilon[r] * sum[b] / count[b] : 1;
-    }
-    return usual;
-}
-
 static db_status resolve_ways(db_context *context, const db_asu_list *list,
                               const db_indexing_options *options, const double *reference,
                               const db_shells *shells, const double *mean,
@@ -229,9 +189,7 @@ static db_status resolve_ways(db_context *context, const db_asu_list *list,
                        .ways = result->ways.count,
                        .misfit = DB_USUAL_MISFIT,
                        .likelihood = db_shot_ways_likelihood };
-    double *const usual = reference ? usual_of(list, shells, reference) : NULL;
-    db_status status = reference && !usual ? db_fail_memory(context, "the indexing of the shots")
-                                           : db_shot_ways_make(context, &r);
+    db_status status = db_shot_ways_make(context, &r);
     if (status == DB_OK) {
         db_shot_ways_take(&result->ways, shells, mean, &r);
         for (int w = 0; w < r.ways; w++) r.prior[w] = -log(r.ways);
@@ -241,10 +199,9 @@ static db_status resolve_ways(db_context *context, const db_asu_list *list,
         memset(r.sum, 0, list->count * sizeof *r.sum);
         memset(r.weight, 0, list->count * sizeof *r.weight);
         for (size_t s = 0; s < observations->shots; s++) db_shot_ways_add(&r, s, 1);
-        const int then = common_way(&r, &result->ways, list->group, reference, usual);
+        const int then = common_way(&r, &result->ways, list->group, reference, shells);
         decide_ways(&r, options, then, observations, scaling, result);
     }
-    free(usual);
     db_shot_ways_clear(&r);
     return status;
 }

@@ -288,9 +288,8 @@ db_status db_unmerged_write_mtz(db_context *context, const char *path, const db_
     measurements m = { .hkl = malloc(room * sizeof *m.hkl),
                        .values = malloc(room * UNMERGED * sizeof *m.values),
                        .batch = malloc(room * sizeof *m.batch) };
-    db_status status = m.hkl && m.values && m.batch
-                           ? DB_OK
-                           : db_fail_memory(context, "the intensities of the shots");
+    db_status status =
+        db_need_memory(context, m.hkl && m.values && m.batch, "the intensities of the shots");
     for (size_t s = 0; s < observations->shots && status == DB_OK; s++)
         if (scaling->shot[s].excluded == DB_NOT_EXCLUDED)
             take_shot(list, observations, scaling, s, &m);

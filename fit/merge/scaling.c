@@ -409,7 +409,7 @@ db_status db_scale_shots(db_context *context, const db_asu_list *list,
     unsigned char *const joins = malloc(shots + 1);
     double *const start = calloc(shots + 1, sizeof *start);
     w.joins = joins;
-    db_status status = joins && start ? DB_OK : db_fail_memory(context, "the scales of the shots");
+    db_status status = db_need_memory(context, joins && start, "the scales of the shots");
     if (status == DB_OK) memset(joins, 1, shots);
     if (status == DB_OK) status = make_room(context, &w);
     if (status == DB_OK && options->held)

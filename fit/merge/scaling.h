@@ -15,6 +15,10 @@ db_status db_scale_shots(db_context *context, const db_asu_list *list,
 /* Shells whose means describe the decrease of intensities with resolution. */
 db_shells db_scaling_shells(const db_asu_list *list);
 
+/* Means of intensities [list->count] (NAN: missing) over their epsilon; NAN in empty shells. */
+void db_shell_means(const db_asu_list *list, const db_shells *shells, const double *intensity,
+                    double mean[DB_MOST_SHELLS]);
+
 /* Scales by the mean intensities of shells, without common reflections: sets `scale` of shots in use, excludes
  * shots without light. mean: [shells->count] receives the mean intensities of shells, 0 in empty ones. */
 db_status db_scale_by_means(db_context *context, const db_asu_list *list,

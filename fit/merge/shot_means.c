@@ -36,6 +36,19 @@ db_shells db_scaling_shells(const db_asu_list *list) {
     return (db_shells){ count, fmax(low, 1.001 * list->d_min), list->d_min };
 }
 
+void db_shell_means(const db_asu_list *list, const db_shells *shells, const double *intensity,
+                    double mean[DB_MOST_SHELLS]) {
+    double count[DB_MOST_SHELLS] = { 0 };
+    memset(mean, 0, DB_MOST_SHELLS * sizeof *mean);
+    for (size_t r = 0; r < list->count; r++) {
+        if (isnan(intensity[r])) continue;
+        const int b = db_shell_of(shells, (double)list->d[r]);
+        mean[b] += intensity[r] / list->epsilon[r];
+        count[b]++;
+    }
+    for (int b = 0; b < DB_MOST_SHELLS; b++) mean[b] = count[b] > 0 ? mean[b] / count[b] : NAN;
+}
+
 typedef struct means_work {
     const db_asu_list *list;
     const db_observations *observations;

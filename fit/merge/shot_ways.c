@@ -2,6 +2,7 @@
 #include "fit/merge/shot_ways.h"
 
 #include "base/context_internal.h"
+#include "fit/merge/likeness.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,9 +41,9 @@ db_status db_shot_ways_make(db_context *context, db_shot_ways *r) {
     r->probability = calloc(shots * ways + 1, sizeof *r->probability);
     r->sum = calloc(r->sums + 1, sizeof *r->sum);
     r->weight = calloc(r->sums + 1, sizeof *r->weight);
-    return r->measured && r->number && r->probability && r->sum && r->weight
-               ? DB_OK
-               : db_fail_memory(context, "the indexing of the shots");
+    return db_need_memory(context,
+                          r->measured && r->number && r->probability && r->sum && r->weight,
+                          "the indexing of the shots");
 }
 
 static db_relative_intensity relative_of(const db_asu_list *list, const db_observation *o,
@@ -170,4 +171,25 @@ void db_shot_ways_forget(db_shot_ways *r) {
     memset(r->sum, 0, r->sums * sizeof *r->sum);
     memset(r->weight, 0, r->sums * sizeof *r->weight);
     memset(r->probability, 0, r->observations->shots * (size_t)r->ways * sizeof *r->probability);
+}
+
+double db_shot_ways_likeness(const db_shot_ways *r, size_t first, const db_indexing *way,
+                             const double *reference, const db_shells *shells, const double *mean,
+                             double *error) {
+    const db_asu_list *const list = r->list;
+    const double *const sum = r->sum + first, *const weight = r->weight + first;
+    db_likeness c = { 0 };
+    for (uint32_t h = 0; h < list->count; h++) {
+        int turned[3];
+        uint32_t to = h;
+        if (!(weight[h] > 0)) continue;
+        if (way)
+            to = db_indexing_apply(way, list->hkl[h], turned) ? db_asu_number(list, turned)
+                                                              : DB_NO_REFLECTION;
+        if (to == DB_NO_REFLECTION || isnan(reference[to])) continue;
+        const double usual = mean[db_shell_of(shells, (double)list->d[to])] * list->epsilon[to];
+        if (usual > 0)
+            db_likeness_add(&c, sum[h] / weight[h], 1 / weight[h], reference[to] / usual - 1, 0);
+    }
+    return db_likeness_value(&c, error);
 }

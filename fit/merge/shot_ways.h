@@ -58,6 +58,12 @@ void db_shot_ways_forget(db_shot_ways *r);
 /* Likelihood of rotations. Relative intensities are spread with variance 1 around their mean. */
 double db_shot_ways_likelihood(const db_shot_ways *r, size_t s, size_t w);
 
+/* Correlation of the sums, numbered from `first` on, with a reference [list->count] whose shells have these means, and
+ * its error. way: by which the sums are turned; NULL: as they are. */
+double db_shot_ways_likeness(const db_shot_ways *r, size_t first, const db_indexing *way,
+                             const double *reference, const db_shells *shells, const double *mean,
+                             double *error);
+
 /* Updates all shots in this order, each given all others, until nothing changes. Shots that are not in the sums
  * yet come in one by one. The shot `held` keeps its first way for some time, because nothing else defines the
  * ways; then ways may separate slowly. Returns the log probability. */

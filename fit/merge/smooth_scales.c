@@ -301,8 +301,7 @@ static double take_smooth_step(smooth_work *w) {
     db_cholesky_factor(w->unknowns, w->normal, w->unknowns, 0, w->held, DB_LEAST_FOR_STEP,
                        w->factor);
     memcpy(w->room, w->gradient, w->unknowns * sizeof *w->room);
-    db_cholesky_forward(w->unknowns, w->factor, w->room);
-    db_cholesky_back(w->unknowns, w->factor, w->room);
+    db_cholesky_solve(w->unknowns, w->factor, w->room);
     for (size_t u = 0; u < w->unknowns; u++)
         longest = fmax(longest, fabs(w->room[u]) * (u < w->knots ? 1 : finest));
     const double part = longest > most ? most / longest : 1;

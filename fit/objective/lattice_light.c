@@ -119,7 +119,7 @@ db_status db_lattice_light(db_context *context, const db_experiment *crystals, s
                         .count = count,
                         .of = calloc(count + 1, sizeof *all.of) };
     db_status status =
-        all.total && all.of ? DB_OK : db_fail_memory(context, "the light of several crystals");
+        db_need_memory(context, all.total && all.of, "the light of several crystals");
     for (size_t n = 0; n < count && status == DB_OK; n++) {
         all.of[n].light = light[n];
         memset(light[n], 0, pixels * sizeof *light[n]);

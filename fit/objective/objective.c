@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/threads.h"
+#include "fit/config/config_refine.h"
 #include "fit/pixels/rendering.h"
 
 #include <math.h>
@@ -92,7 +93,7 @@ static db_status allocate_objective(db_objective *objective) {
                         !work->steps || !work->rule || !work->list || !work->list_links ||
                         !objective->solution || !objective->gradient || !objective->normal ||
                         !objective->scatter;
-    return missing ? db_fail_memory(objective->context, "the sums of an objective") : DB_OK;
+    return db_need_memory(objective->context, !missing, "the sums of an objective");
 }
 
 static db_status build(db_objective *objective, const db_experiment *experiment,
@@ -125,12 +126,6 @@ static db_status build(db_objective *objective, const db_experiment *experiment,
     return DB_OK;
 }
 
-static int refines_scale(const db_fit_settings *settings) {
-    for (size_t i = 0; i < settings->parameter_count; i++)
-        if (settings->parameters[i].parameter == DB_SCALE) return 1;
-    return 0;
-}
-
 db_status db_objective_create(db_context *context, const db_experiment *experiment,
                               const db_fit_settings *settings, const db_fit_blocks *blocks,
                               const db_objective_options *options, db_objective *objective) {
@@ -141,9 +136,9 @@ db_status db_objective_create(db_context *context, const db_experiment *experime
     objective->blur = options->blur;
     objective->loss_of = db_loss_make(settings, options->target);
     const db_intensity_rule free_rule = options->is_given ? DB_INTENSITY_GIVEN : DB_INTENSITY_EACH;
-    objective->rule = settings->intensity == DB_FIT_FREE ? free_rule
-                      : refines_scale(settings)          ? DB_INTENSITY_ONE
-                                                         : DB_INTENSITY_SHARED;
+    objective->rule = settings->intensity == DB_FIT_FREE         ? free_rule
+                      : db_fit_settings_find(settings, DB_SCALE) ? DB_INTENSITY_ONE
+                                                                 : DB_INTENSITY_SHARED;
     const db_status status = build(objective, experiment, options);
     if (status != DB_OK) db_objective_destroy(objective);
     return status;

@@ -42,8 +42,7 @@ static db_status check_groups(db_context *context, const db_detector *detector,
 static db_status allocate_placement(db_context *context, db_panel_placement *placement) {
     placement->start = calloc(placement->panel_count, sizeof *placement->start);
     placement->motion = calloc(placement->groups->count, sizeof *placement->motion);
-    return placement->start && placement->motion ? DB_OK
-                                                 : db_fail_memory(context, "the places of panels");
+    return db_need_memory(context, placement->start && placement->motion, "the places of panels");
 }
 
 /* Fills panels in the frame of the plate, and frames of the groups. */

@@ -264,8 +264,7 @@ db_status db_dark_levels_find(db_context *context, db_measured_image *image,
     squares *= (size_t)squares_along(image->fast_pixels);
     grid *const grids = calloc(count, sizeof *grids);
     square *const list = calloc(squares + 1, sizeof *list);
-    db_status status =
-        grids && list ? DB_OK : db_fail_memory(context, "the dark level of the image");
+    db_status status = db_need_memory(context, grids && list, "the dark level of the image");
     for (size_t p = 0, first = 0; p < count && status == DB_OK; p++) {
         const db_measured_image panel = db_measured_panel(image, p);
         grids[p] = (grid){ squares_along(panel.fast_pixels), squares_along(panel.slow_pixels),

@@ -111,8 +111,7 @@ db_status db_fit_geometry_of(db_context *context, const db_experiment *experimen
     geometry->sensor.panels = NULL;
     geometry->panel = malloc(geometry->panel_count * sizeof *geometry->panel);
     find_wave_numbers(experiment, geometry->wave_number);
-    db_status status =
-        geometry->panel ? DB_OK : db_fail_memory(context, "the panels of the detector");
+    db_status status = db_need_memory(context, geometry->panel, "the panels of the detector");
     for (size_t p = 0; p < geometry->panel_count && status == DB_OK; p++)
         status = place_panel(context, experiment, p, &geometry->panel[p]);
     if (status != DB_OK) db_fit_geometry_clear(geometry);

@@ -9,8 +9,8 @@ typedef struct db_listed_pixels {
     db_context *context;
     const db_fit_config *config;
     const db_expt_content *content;
-    db_measured_image *image;                   /* with the panels of the list */
-    void (*line)(void *user, const char *line); /* for notices; NULL: none */
+    db_measured_image *image; /* with the panels of the list */
+    db_notice_function line;  /* for notices; NULL: none */
     void *user;
 } db_listed_pixels;
 

@@ -18,18 +18,14 @@ typedef struct db_observed_spots {
     db_observed_spot *spot; /* owned */
 } db_observed_spots;
 
-/* Centroids of the groups of touching strong pixels. */
-db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
-                                 const db_strong_pixels *strong, db_observed_spots *spots);
-
 /* Finds the strong pixels of an image, then its spots. */
 db_status db_observed_spots_of_image(db_context *context, const db_measured_image *image,
                                      const db_fit_settings *settings, db_observed_spots *spots);
 
-/* As db_observed_spots_find, but a group with several summits becomes several spots. */
-db_status db_observed_spots_divide(db_context *context, const db_measured_image *image,
-                                   const db_strong_pixels *strong, const db_fit_settings *settings,
-                                   db_observed_spots *spots);
+/* Spots of strong pixels, the brightest first: groups of touching pixels; one with several summits is as many spots. */
+db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
+                                 const db_strong_pixels *strong, const db_fit_settings *settings,
+                                 db_observed_spots *spots);
 /* Sorts spots, the strongest first. */
 void db_observed_spots_sort(db_observed_spots *spots);
 void db_observed_spots_clear(db_observed_spots *spots);

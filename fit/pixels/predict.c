@@ -49,7 +49,7 @@ db_status db_predict(db_context *context, const db_experiment *experiment,
         };
     }
     db_predicted_spots_clear(&spots);
-    return prediction->reflection ? DB_OK : db_fail_memory(context, "the predicted reflections");
+    return db_need_memory(context, prediction->reflection, "the predicted reflections");
 }
 
 void db_prediction_clear(db_prediction *prediction) {

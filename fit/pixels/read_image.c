@@ -19,7 +19,7 @@ typedef struct reading {
     db_context *context;
     const db_fit_config *config;
     db_measured_image *image;
-    void (*line)(void *user, const char *line);
+    db_notice_function line;
     void *user;
 } reading;
 
@@ -206,8 +206,8 @@ static db_status finish(const reading *r) {
 }
 
 db_status db_fit_config_read_image(db_context *context, const db_fit_config *config,
-                                   db_measured_image *image,
-                                   void (*notices)(void *user, const char *line), void *user) {
+                                   db_measured_image *image, db_notice_function notices,
+                                   void *user) {
     const reading r = { context, config, image, notices, user };
     memset(image, 0, sizeof *image);
     db_status status = read_masked(&r);
@@ -217,8 +217,8 @@ db_status db_fit_config_read_image(db_context *context, const db_fit_config *con
 }
 
 db_status db_fit_config_mask_image(db_context *context, const db_fit_config *config,
-                                   db_measured_image *image,
-                                   void (*notices)(void *user, const char *line), void *user) {
+                                   db_measured_image *image, db_notice_function notices,
+                                   void *user) {
     const reading r = { context, config, image, notices, user };
     DB_TRY(apply_plain(&r));
     return finish(&r);

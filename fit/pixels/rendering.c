@@ -29,7 +29,7 @@ db_status db_structure_factors_borrow(db_context *context, const db_structure_fa
     *copy = *lent;
     if (!lent->sites) return DB_OK;
     copy->sites = own_curves(lent->sites);
-    return copy->sites ? DB_OK : db_fail_memory(context, "curves of f' and f''");
+    return db_need_memory(context, copy->sites, "curves of f' and f''");
 }
 
 db_status db_experiment_borrow(db_context *context, const db_experiment *experiment,

@@ -12,9 +12,8 @@ static db_status allocate_weights(db_context *context, db_shoeboxes *boxes) {
     if (!boxes->weight) boxes->weight = db_allocate_large(all * sizeof *boxes->weight);
     if (!boxes->shape_variance)
         boxes->shape_variance = db_allocate_large(all * sizeof *boxes->shape_variance);
-    return boxes->weight && boxes->shape_variance
-               ? DB_OK
-               : db_fail_memory(context, "the weights of the shoeboxes");
+    return db_need_memory(context, boxes->weight && boxes->shape_variance,
+                          "the weights of the shoeboxes");
 }
 
 static void weigh_box(const db_box_noise *noise, size_t b, float *room, db_shoeboxes *boxes) {

@@ -253,7 +253,7 @@ static db_status allocate_boxes(db_context *context, filling to, db_shoeboxes *b
         boxes->strong = db_allocate_large(all);
         enough = enough && boxes->value && boxes->background && boxes->strong;
     }
-    return enough ? DB_OK : db_fail_memory(context, "the shoeboxes");
+    return db_need_memory(context, enough, "the shoeboxes");
 }
 
 /* Copies rows of an image one after the other, in equal steps, which the processor predicts. */
@@ -339,7 +339,7 @@ static db_status choose_and_fill(db_context *context, placing *p, filling to, db
                  kept = takes_all(p->choice) ? predicted : (size_t)p->threads;
     candidate *const list = malloc((predicted + 1) * sizeof *list);
     p->own = db_allocate_large(kept * boxes->pixels + 1);
-    db_status status = list && p->own ? DB_OK : db_fail_memory(context, "the choice of shoeboxes");
+    db_status status = db_need_memory(context, list && p->own, "the choice of shoeboxes");
     if (status == DB_OK) {
         boxes->count = choose_reflections(p, list);
         if (to != COUNTED) status = fill_boxes(context, p, list, to, boxes);
@@ -393,9 +393,8 @@ static db_status model_light(db_context *context, const db_experiment *experimen
     size_t *const number = malloc((prediction->count + 1) * sizeof *number);
     const size_t count = regions && number ? light_regions(data, prediction, regions, number) : 0;
     float *const image = malloc((count * LIGHT_PIXELS + 1) * sizeof *image);
-    db_status status = regions && number && image
-                           ? DB_OK
-                           : db_fail_memory(context, "the light of predicted reflections");
+    db_status status =
+        db_need_memory(context, regions && number && image, "the light of predicted reflections");
     for (size_t i = 0; i < prediction->count; i++) light[i] = 0;
     if (status == DB_OK && count > 0)
         status =

@@ -106,8 +106,7 @@ db_status db_document_print(db_context *context, db_document *d, FILE *stream) {
                                                              JSON_COMPACT | JSON_PRESERVE_ORDER |
                                                                  JSON_REAL_PRECISION(12)) == 0;
     let_go(d);
-    return printed && db_json_failures() == d->failures ? DB_OK
-                                                        : db_fail_memory(context, "the report");
+    return db_need_memory(context, printed && db_json_failures() == d->failures, "the report");
 }
 
 static json_t *integers(db_document *d, const int *values, size_t count) {

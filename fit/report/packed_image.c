@@ -190,7 +190,7 @@ db_status db_page_print_images(db_context *context, const db_page_image *images,
         if (made) print_packed(&images[i], &packed[i], stream);
         free(packed[i].bytes);
     }
-    return made ? DB_OK : db_fail_memory(context, "the report's images");
+    return db_need_memory(context, made, "the report's images");
 #else
     (void)context, (void)images, (void)count, (void)stream;
     return DB_OK;

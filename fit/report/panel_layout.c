@@ -36,7 +36,7 @@ static db_status allocate_places(db_context *context, size_t count, db_panel_lay
     memset(layout, 0, sizeof *layout);
     layout->count = count;
     layout->panel = calloc(count + 1, sizeof *layout->panel);
-    return layout->panel ? DB_OK : db_fail_memory(context, "the layout of the panels");
+    return db_need_memory(context, layout->panel, "the layout of the panels");
 }
 
 db_status db_panel_layout_stack(db_context *context, const db_measured_image *image,

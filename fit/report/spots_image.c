@@ -25,7 +25,7 @@ static db_status box_of(db_context *context, const db_fit_result *result,
         entries *= list->extent[i];
     }
     list->amplitude = entries < 1e9 ? calloc((size_t)entries, sizeof *list->amplitude) : NULL;
-    return list->amplitude ? DB_OK : db_fail_memory(context, "the list of intensities");
+    return db_need_memory(context, list->amplitude, "the list of intensities");
 }
 
 static void fill_box(const db_fit_result *result, db_structure_factors *list) {

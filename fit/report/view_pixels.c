@@ -129,7 +129,7 @@ db_status db_view_pixels_make(db_context *context, const db_view *view,
     const size_t count = (size_t)p->fast * (size_t)p->slow;
     p->value = malloc(count * sizeof *p->value);
     p->kind = malloc(count);
-    db_status status = p->value && p->kind ? DB_OK : db_fail_memory(context, "the picture");
+    db_status status = db_need_memory(context, p->value && p->kind, "the picture");
     for (int s = 0; s < p->slow && status == DB_OK; s++)
         for (int f = 0; f < p->fast; f++) reduce_bin(&all, p, f, s);
     clear_pictures(&all);

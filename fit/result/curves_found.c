@@ -139,7 +139,7 @@ static db_status compare_edges(db_context *context, const db_fit_settings *setti
     }
     free(slope);
     free(of_second);
-    return made ? DB_OK : db_fail_memory(context, "edges of kinds of sites");
+    return db_need_memory(context, made, "edges of kinds of sites");
 }
 
 static db_status find_curve(db_context *context, const db_fit_settings *settings,
@@ -158,7 +158,7 @@ static db_status find_curve(db_context *context, const db_fit_settings *settings
     }
     free(slope);
     free(of_second);
-    return made ? DB_OK : db_fail_memory(context, "curves of f' and f''");
+    return db_need_memory(context, made, "curves of f' and f''");
 }
 
 db_status db_curves_found(db_context *context, const char *sites, const db_fit_settings *settings,

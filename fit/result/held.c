@@ -17,11 +17,10 @@ db_status db_held_response(db_context *context, const double *normal, size_t n, 
             change[k] = -normal[k * n + held];
         }
         db_cholesky_factor(n, normal, n, 0, stays, DB_LEAST_FOR_VARIANCE, factor);
-        db_cholesky_forward(n, factor, change);
-        db_cholesky_back(n, factor, change);
+        db_cholesky_solve(n, factor, change);
     }
     const db_status status =
-        factor && stays ? DB_OK : db_fail_memory(context, "what a held quantity changes");
+        db_need_memory(context, factor && stays, "what a held quantity changes");
     free(factor);
     free(stays);
     return status;

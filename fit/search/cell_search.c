@@ -166,7 +166,7 @@ db_status db_cell_search(db_context *context, const db_search_spot *spots, size_
     unsigned char *const near = malloc(count + 1);
     const search s = { context, spots, count, near, found };
     memset(found, 0, sizeof *found);
-    db_status status = near ? DB_OK : db_fail_memory(context, "the spots of the search for a cell");
+    db_status status = db_need_memory(context, near, "the spots of the search for a cell");
     if (status == DB_OK && count >= DB_CELL_FEWEST_SPOTS) status = search_all(&s);
     free(near);
     return status;

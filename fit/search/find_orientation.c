@@ -219,9 +219,8 @@ static db_status find_all(db_context *context, const db_fit_settings *settings,
                           db_search_spots *list, size_t most, series *s) {
     s->marked = malloc(2 * list->count + 1);
     s->left.spot = malloc((list->count + 1) * sizeof *s->left.spot);
-    db_status status = s->marked && s->left.spot
-                           ? DB_OK
-                           : db_fail_memory(context, "the spots of the search for the orientation");
+    db_status status = db_need_memory(context, s->marked && s->left.spot,
+                                      "the spots of the search for the orientation");
     if (status == DB_OK) {
         s->all = list->spot;
         s->all_count = s->left.count = list->count;

@@ -303,6 +303,22 @@ db_status db_refinement_begin(db_refinement *r, const db_experiment *start) {
     return DB_OK;
 }
 
+db_status db_refinement_begin_apart(db_refinement *r, const db_experiment *start) {
+    r->result = calloc(1, sizeof *r->result); /* large: stacks are small */
+    if (!r->result) return db_fail_memory(r->context, "the result of a trial");
+    return db_refinement_begin(r, start);
+}
+
+void db_refinement_clear_apart(db_refinement *r) {
+    db_panel_placement_clear(&r->placement);
+    db_fit_course_clear(&r->course);
+    if (!r->result) return;
+    db_experiment_clear(&r->result->experiment);
+    free(r->result->estimates.memory);
+    free(r->result->trials);
+    free(r->result);
+}
+
 void db_refinement_finish(db_refinement *r) {
     double value[DB_FIT_MOST_PARAMETERS];
     report_model(r, value);
@@ -350,7 +366,7 @@ db_status db_stage_limit(db_context *context, const db_experiment *model, const 
     size_t count = 0;
     *dmin = stage->dmin;
     if (!(stage->innermost > 0 && stage->innermost < 1) || data->settings->spots) return DB_OK;
-    DB_TRY(db_observed_spots_find(context, data->image, data->strong, &spots));
+    DB_TRY(db_observed_spots_find(context, data->image, data->strong, data->settings, &spots));
     double *const length = malloc((spots.count + 1) * sizeof *length);
     const db_status status =
         length ? list_lengths(context, model, data->settings, &spots, length, &count)

@@ -26,6 +26,10 @@ typedef struct db_refinement {
 /* Makes the result's model a copy of the start, with ties kept. The result is zeroed before. */
 db_status db_refinement_begin(db_refinement *r, const db_experiment *start);
 
+/* Begins a refinement of the data beside others, with a result of its own. To be cleared, also after a failure. */
+db_status db_refinement_begin_apart(db_refinement *r, const db_experiment *start);
+void db_refinement_clear_apart(db_refinement *r);
+
 /* At the end: converts the model and the refined values to those that users know. */
 void db_refinement_finish(db_refinement *r);
 

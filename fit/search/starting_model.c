@@ -82,8 +82,8 @@ db_status db_setup_from_image(db_context *context, const db_measured_image *imag
 }
 
 /* Takes values from the list that the configuration lacks, and none from the image header. */
-static db_status take_list(db_context *context, db_fit_config *config,
-                           void (*notices)(void *user, const char *line), void *user) {
+static db_status take_list(db_context *context, db_fit_config *config, db_notice_function notices,
+                           void *user) {
     db_setup *const setup = &config->setup;
     const char *const image = *config->image_file ? config->image_file : NULL;
     db_setup listed;
@@ -155,8 +155,8 @@ static void take_own_axes(db_context *context, const db_measured_image *image,
 }
 
 static db_status complete_setup(db_context *context, db_fit_config *config,
-                                const db_measured_image *image,
-                                void (*notices)(void *user, const char *line), void *user) {
+                                const db_measured_image *image, db_notice_function notices,
+                                void *user) {
     db_setup *const setup = &config->setup;
     setup->layers_at_front = 0;
     if (setup->sensor_layers == 0)
@@ -213,7 +213,7 @@ static db_status check_groups(db_context *context, const db_fit_config *config,
 }
 
 static void start_ties(const db_fit_settings *settings, db_experiment *start,
-                       void (*notices)(void *user, const char *line), void *user) {
+                       db_notice_function notices, void *user) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         if (!db_fit_parameter_is_tied(p) || p->group >= 0) continue;
@@ -287,7 +287,7 @@ static roughly what_is_known(const db_experiment *e) {
 }
 
 static void say_corrected(const roughly *given, const db_experiment *start,
-                          void (*notices)(void *user, const char *line), void *user) {
+                          db_notice_function notices, void *user) {
     const double *const pixel = start->detector.panels[0].pixel_size;
     const roughly found = what_is_known(start);
     char line[240];
@@ -305,7 +305,7 @@ static void say_corrected(const roughly *given, const db_experiment *start,
 
 static db_status find_orientation(db_context *context, db_fit_config *config,
                                   const db_measured_image *image, db_experiment *start,
-                                  void (*notices)(void *user, const char *line), void *user) {
+                                  db_notice_function notices, void *user) {
     db_fit_orientation found;
     char line[240];
     const roughly given = what_is_known(start);
@@ -327,7 +327,7 @@ static db_status find_orientation(db_context *context, db_fit_config *config,
 }
 
 static void start_modes(const db_fit_settings *settings, db_experiment *start,
-                        void (*notices)(void *user, const char *line), void *user) {
+                        db_notice_function notices, void *user) {
     const unsigned moved = db_modes_leave_zero(settings, start);
     for (int k = 0; k < DB_SPREAD_MODES && notices; k++) {
         char line[120];
@@ -356,8 +356,8 @@ static db_status check_region(db_context *context, const db_fit_settings *settin
                    image->fast_pixels, image->slow_pixels);
 }
 
-static void say_group(const db_fit_config *config, void (*notices)(void *user, const char *line),
-                      void *user, const char *group) {
+static void say_group(const db_fit_config *config, db_notice_function notices, void *user,
+                      const char *group) {
     char line[DB_FIT_PATH_SIZE + 200];
     if (!notices) return;
     snprintf(line, sizeof line,
@@ -395,7 +395,7 @@ static int centring_of(db_context *context, const char *symmetry, const double c
 
 /* Takes the space group of an experiment list, if no other symmetry is given and the cell allows it. */
 static db_status take_group(db_context *context, db_fit_config *config, const db_experiment *start,
-                            void (*notices)(void *user, const char *line), void *user) {
+                            db_notice_function notices, void *user) {
     const char *const hall = config->setup.stated.space_group;
     char name[DB_FIT_NAME_SIZE];
     if (*config->symmetry || !*config->expt_file || !*hall) return DB_OK;
@@ -439,7 +439,7 @@ static db_status settle_group(db_context *context, const db_experiment *start,
 /* Prepares the refined parameters and their bounds, once there is a starting model. */
 static db_status prepare_start(db_context *context, db_fit_config *config,
                                const db_measured_image *image, db_experiment *start, int *open,
-                               void (*notices)(void *user, const char *line), void *user) {
+                               db_notice_function notices, void *user) {
     db_fit_settings *const settings = &config->settings;
     settings->choose_oversample = !config->setup.oversample;
     if (config->automatic && !settings->parameter_count)
@@ -475,7 +475,7 @@ static int has_no_cell(const db_setup *setup) {
 
 /* Resolves the set-up; open sizes of the crystal stay open. */
 static db_status resolve_setup(db_context *context, db_setup *setup, db_experiment *start,
-                               void (*notices)(void *user, const char *line), void *user) {
+                               db_notice_function notices, void *user) {
     const int open = isnan(setup->Ncells[0]);
     if (has_no_cell(setup))
         return db_fail(
@@ -538,8 +538,7 @@ db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
 }
 
 static db_status find_cell(db_context *context, db_fit_config *config,
-                           const db_measured_image *image,
-                           void (*notices)(void *user, const char *line), void *user) {
+                           const db_measured_image *image, db_notice_function notices, void *user) {
     db_fit_found_cell cell;
     DB_TRY(db_fit_config_find_cell(context, config, image, &cell));
     if (!cell.count) return DB_OK;
@@ -548,8 +547,7 @@ static db_status find_cell(db_context *context, db_fit_config *config,
 }
 
 db_status db_start_make(db_context *context, db_fit_config *config, const db_measured_image *image,
-                        db_experiment *start, int *open,
-                        void (*notices)(void *user, const char *line), void *user) {
+                        db_experiment *start, int *open, db_notice_function notices, void *user) {
     int cut;
     take_noise(image, &config->settings);
     DB_TRY(check_region(context, &config->settings, image));
@@ -567,13 +565,13 @@ db_status db_start_make(db_context *context, db_fit_config *config, const db_mea
 
 db_status db_fit_config_start(db_context *context, db_fit_config *config,
                               const db_measured_image *image, db_experiment *start,
-                              void (*notices)(void *user, const char *line), void *user) {
+                              db_notice_function notices, void *user) {
     return db_start_make(context, config, image, start, NULL, notices, user);
 }
 
 db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
                                  const db_measured_image *image, db_experiment *start,
-                                 void (*notices)(void *user, const char *line), void *user) {
+                                 db_notice_function notices, void *user) {
     take_noise(image, &config->settings);
     DB_TRY(check_region(context, &config->settings, image));
     if (!config->automatic) /* the model gives their size */

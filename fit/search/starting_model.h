@@ -6,7 +6,6 @@
 
 /* As db_fit_config_start. open: unless NULL, no search for the orientation; *open says whether there would be one. */
 db_status db_start_make(db_context *context, db_fit_config *config, const db_measured_image *image,
-                        db_experiment *start, int *open,
-                        void (*notices)(void *user, const char *line), void *user);
+                        db_experiment *start, int *open, db_notice_function notices, void *user);
 
 #endif

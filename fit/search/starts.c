@@ -55,16 +55,6 @@ typedef struct trials {
     int cancelled;
 } trials;
 
-static void clear_refinement(db_refinement *r) {
-    db_panel_placement_clear(&r->placement);
-    db_fit_course_clear(&r->course);
-    if (!r->result) return;
-    db_experiment_clear(&r->result->experiment);
-    free(r->result->estimates.memory);
-    free(r->result->trials);
-    free(r->result);
-}
-
 static int is_cancelled(void *user, const db_fit_history *entry) {
     const db_fit_course *const course = user;
     (void)entry; /* trials report nothing */
@@ -73,10 +63,8 @@ static int is_cancelled(void *user, const db_fit_history *entry) {
 
 static db_status try_start(db_refinement *r, const db_experiment *start, db_fit_start *trial) {
     db_stage_result end;
-    r->result = calloc(1, sizeof *r->result);
-    if (!r->result) return db_fail_memory(r->context, "the trial of a start");
+    DB_TRY(db_refinement_begin_apart(r, start));
     db_crystal *const crystal = &r->result->experiment.crystal;
-    DB_TRY(db_refinement_begin(r, start));
     db_orientation_plus(crystal->orientation, trial->turn, crystal->orientation);
     DB_TRY(db_refinement_refuse_blank(r));
     DB_TRY(db_stage_run(r, 0, &end));
@@ -100,7 +88,7 @@ static void run_trial(trials *all, db_context *context, size_t i) {
     }
     if (all->status[i] != DB_OK)
         snprintf(all->message[i], sizeof all->message[i], "%s", db_context_message(context));
-    clear_refinement(&r);
+    db_refinement_clear_apart(&r);
 }
 
 /* A start that predicts none of the observed spots counts as bad; this is an error only if all starts are bad. */
@@ -183,9 +171,8 @@ static db_status try_all(db_refinement *r, const db_experiment *start) {
                    .status = calloc(count, sizeof *all.status),
                    .message = calloc(count, sizeof *all.message) };
     result->starts = all.list;
-    db_status status = brief && all.list && all.status && all.message
-                           ? DB_OK
-                           : db_fail_memory(r->context, "the starts");
+    db_status status =
+        db_need_memory(r->context, brief && all.list && all.status && all.message, "the starts");
     if (status == DB_OK) {
         *brief = *r->data.settings;
         if (brief->stages[0].max_evaluations > starts->evaluations)

@@ -298,5 +298,5 @@ db_status db_translations_find(db_context *context, const db_search_spot *spots,
     free(room);
     free(tops);
     free(g.square);
-    return done ? DB_OK : db_fail_memory(context, "the translations of the search for a cell");
+    return db_need_memory(context, done, "the translations of the search for a cell");
 }

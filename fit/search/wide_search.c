@@ -317,8 +317,7 @@ static void improve_pose(const wide *w, double angle, db_search_lattice *stretch
         if (known[i] > 0) step[i] -= weight * from[i];
     }
     db_cholesky_factor(numbers, *normal, WITH_EDGES, 0, NULL, DB_LEAST_FOR_STEP, factor);
-    db_cholesky_forward(numbers, factor, step);
-    db_cholesky_back(numbers, factor, step);
+    db_cholesky_solve(numbers, factor, step);
     double axis[3] = { step[0], step[1], step[2] };
     const double size = db_length(axis);
     if (db_normalize(axis)) db_turn_columns(axis, size, pose->turn);
@@ -444,7 +443,7 @@ db_status db_wide_search(db_context *context, const db_search_lattice *lattice,
                          db_search_pose *pose, db_agreement *agreement) {
     wide *const w = calloc(1, sizeof *w);
     float *const q = malloc(3 * MOST_PROBED * sizeof *q);
-    db_status status = w && q ? DB_OK : db_fail_memory(context, "the search with a scale");
+    db_status status = db_need_memory(context, w && q, "the search with a scale");
     memset(agreement, 0, sizeof *agreement);
     if (status == DB_OK && count > 1) {
         *w = (wide){ .context = context,

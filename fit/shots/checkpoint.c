@@ -191,7 +191,7 @@ static db_status digest_run(db_shots *all) {
     db_pieces_move(&both, all->checkpoint->identity, strlen(all->checkpoint->identity));
     if (!both.failed) db_md5_base64(both.bytes, both.count, all->checkpoint->run);
     free(both.bytes);
-    return both.failed ? db_fail_memory(all->context, "what a checkpoint is of") : DB_OK;
+    return db_need_memory(all->context, !both.failed, "what a checkpoint is of");
 }
 
 db_status db_checkpoint_create(db_shots *all) {

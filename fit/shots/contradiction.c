@@ -48,8 +48,7 @@ static void add_equations(size_t shared, double times, const shared_equations *f
 }
 
 static void solve_equations(size_t shared, const shared_equations *e, double *x) {
-    db_cholesky_forward(shared, e->factor, x);
-    db_cholesky_back(shared, e->factor, x);
+    db_cholesky_solve(shared, e->factor, x);
 }
 
 /* Pull of a shot where the shared quantities have moved. */
@@ -180,7 +179,7 @@ db_status db_contradiction_find(db_context *context, size_t count, size_t shared
         factor_equations(c, &c->all);
         compare_shot(c, gaining_most(c), room, found);
     }
-    const db_status status = c && room ? DB_OK : db_fail_memory(context, "a comparison of shots");
+    const db_status status = db_need_memory(context, c && room, "a comparison of shots");
     free(c);
     free(room);
     return status;

@@ -176,7 +176,7 @@ static db_status restrain_curves(const db_shots *all, int broadly, db_unknowns *
     if (!db_fit_refines_curves(&all->settings) || !sites) return DB_OK;
     p.row = calloc(unknowns->count + 1, sizeof *p.row);
     p.place = calloc(2 * (size_t)sites->count * points_of(&p), sizeof *p.place);
-    db_status status = p.row && p.place ? DB_OK : db_fail_memory(all->context, "priors of curves");
+    db_status status = db_need_memory(all->context, p.row && p.place, "priors of curves");
     if (status == DB_OK && find_places(&p, sites->count)) {
         status = restrain_all(&p, sites->count);
         for (int curve = 0; curve < 2 * sites->count && broadly; curve++)
@@ -253,7 +253,7 @@ db_status db_curves_choose(db_shots *all, const size_t *index, size_t n, const d
     db_fit_curves best = *curves;
     double least = INFINITY, weight;
     double *const room = malloc((n + 1) * (n + 1) * sizeof *room);
-    db_status status = room ? DB_OK : db_fail_memory(all->context, "evidence of curves");
+    db_status status = db_need_memory(all->context, room, "evidence of curves");
     for (int i = 0; i < smooth_count * relation_count && status == DB_OK; i++) {
         const int s = i / relation_count;
         if (smooth_is_open) {

@@ -399,9 +399,7 @@ static db_status earn_unknowns(joint *j) {
     if (!any || !j->all->series || j->log.stage >= 0) return DB_OK;
     unsigned char *const flags = calloc(2 * n + 1, 1);
     double *const pulls = calloc(2 * j->schur_size + 1, sizeof *pulls);
-    db_status status = db_workers_common_status(
-        j->all,
-        flags && pulls ? DB_OK : db_fail_memory(j->all->context, "what a series has to earn"));
+    db_status status = db_workers_need_memory(j->all, flags && pulls, "what a series has to earn");
     for (size_t i = 0; i < n && flags; i++) flags[i] = (unsigned char)earning_of(j, i);
     if (status == DB_OK && flags && pulls) status = ask_earned(j, flags, pulls, flags + n);
     free(flags);
@@ -467,8 +465,7 @@ static db_status take_up(joint *j) {
 db_status db_joint_run(db_shots *all, int stage, db_stage_result *end, db_fit_shots_result *result,
                        int *again) {
     joint *const j = calloc(1, sizeof *j);
-    db_status status =
-        db_workers_common_status(all, j ? DB_OK : db_fail_memory(all->context, "a joint stage"));
+    db_status status = db_workers_need_memory(all, j, "a joint stage");
     if (!j || status != DB_OK) {
         free(j);
         return status;

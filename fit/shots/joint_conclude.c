@@ -315,9 +315,8 @@ db_status db_joint_conclude(db_shots *all, const db_joint_minimum *at,
     c.sums = calloc(SUMS * c.sums_size + COUNTS, sizeof *c.sums);
     c.index = calloc(n + 1, sizeof *c.index);
     c.covariance = calloc(n * n + 1, sizeof *c.covariance);
-    db_status status = c.sums && c.index && c.covariance
-                           ? DB_OK
-                           : db_fail_memory(all->context, "the errors of the refinement");
+    db_status status = db_need_memory(all->context, c.sums && c.index && c.covariance,
+                                      "the errors of the refinement");
     if (status == DB_OK) db_joint_links_index(c.links, c.index);
     status = db_workers_common_status(all, status);
     if (status == DB_OK) status = sum_up(&c);

@@ -193,8 +193,7 @@ db_status db_joint_links_start(db_shots *all, const db_joint_links *links, db_un
     if (links->unknowns == links->shared) return DB_OK;
     db_linked_start *const starts = calloc(all->count * links->order.shared + 1, sizeof *starts);
     unsigned char *const known = calloc(links->unknowns + 1, 1);
-    db_status status = db_workers_common_status(
-        all, starts && known ? DB_OK : db_fail_memory(all->context, "the unknowns of a series"));
+    db_status status = db_workers_need_memory(all, starts && known, "the unknowns of a series");
     if (status == DB_OK && starts && known)
         status = find_starts(all, links, starts, known, unknowns, value);
     free(starts);

@@ -119,8 +119,7 @@ static db_status find_contradicting(db_shots *all, const size_t *index, size_t s
                                     const double *sums, size_t *found) {
     unsigned char *const used = malloc(all->count + 1);
     double *const misfit = malloc((all->count + 1) * sizeof *misfit);
-    db_status status =
-        used && misfit ? DB_OK : db_fail_memory(all->context, "a comparison of shots");
+    db_status status = db_need_memory(all->context, used && misfit, "a comparison of shots");
     size_t most = 0;
     for (size_t i = 0; i < all->count && status == DB_OK; i++) {
         used[i] = all->summary[i].used != 0;
@@ -147,7 +146,7 @@ db_status db_shots_exclude_contradicting(db_shots *all, const size_t *index, siz
                                          size_t *excluded) {
     const size_t row = db_contradiction_size(shared) * sizeof(double);
     double *const sums = calloc(all->count + 1, row);
-    db_status status = sums ? DB_OK : db_fail_memory(all->context, "a comparison of shots");
+    db_status status = db_need_memory(all->context, sums, "a comparison of shots");
     *excluded = 0;
     status = db_team_common_status(&all->team, all->context, status);
     for (size_t i = 0; i < all->count && status == DB_OK; i++)

@@ -121,7 +121,7 @@ static db_status pass_all(db_shots *all, int to_first, void *list, size_t size) 
     const passed_items of = { list, size };
     if (all->team.size == 1) return DB_OK;
     char *const message = malloc(AT_ONCE * size);
-    db_status status = message ? DB_OK : db_fail_memory(all->context, "what is said of the shots");
+    db_status status = db_need_memory(all->context, message, "what is said of the shots");
     status = db_team_common_status(&all->team, all->context, status);
     if (!message) return status;
     if (status == DB_OK && rank > 0) status = pass_items(all, 0, rank, to_first, &of, message);

@@ -84,10 +84,10 @@ static db_status allocate_series(db_shots *all) {
     s->light_bytes = calloc(n + 1, sizeof *s->light_bytes);
     s->light = calloc(n + 1, sizeof *s->light);
     for (int k = 0; k < 2; k++) s->background[k] = calloc(n + 1, sizeof *s->background[k]);
-    return s->number && s->boxes && s->bytes && s->linearization && s->light_bytes && s->light &&
-                   s->background[0] && s->background[1]
-               ? DB_OK
-               : db_fail_memory(all->context, "a series");
+    return db_need_memory(all->context,
+                          s->number && s->boxes && s->bytes && s->linearization && s->light_bytes &&
+                              s->light && s->background[0] && s->background[1],
+                          "a series");
 }
 
 static db_status make_values(db_shots *all) {
@@ -101,14 +101,13 @@ static db_status make_values(db_shots *all) {
                 return db_fail_memory(all->context, "the backgrounds of a series");
     s->begun = calloc(s->count + 1, sizeof *s->begun);
     s->curvature = calloc(s->count + 1, sizeof *s->curvature);
-    return s->begun && s->curvature ? DB_OK
-                                    : db_fail_memory(all->context, "the intensities of a series");
+    return db_need_memory(all->context, s->begun && s->curvature, "the intensities of a series");
 }
 
 db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage, int only_light) {
     db_shown *boxes = NULL;
     all->series = calloc(1, sizeof *all->series);
-    db_status status = all->series ? DB_OK : db_fail_memory(all->context, "a series");
+    db_status status = db_need_memory(all->context, all->series, "a series");
     if (status == DB_OK) {
         all->series->links = links;
         all->series->stage = stage;
@@ -292,8 +291,7 @@ static db_status take_steps(db_shots *all, const double *unknown, int known, int
     db_series *const s = all->series;
     double *const value = s->value[unknown != NULL];
     double *const total = malloc((2 * s->count + 1) * sizeof *total);
-    db_status status = db_workers_common_status(
-        all, total ? DB_OK : db_fail_memory(all->context, "the intensities of a series"));
+    db_status status = db_workers_need_memory(all, total, "the intensities of a series");
     double longest = INFINITY;
     if (!known) memset(value, 0, s->count * sizeof *value);
     for (int k = 0; k < steps && longest > enough && status == DB_OK && total; k++) {
@@ -496,7 +494,7 @@ static db_status sum_here(const db_shots *all, double *sums, double *const pulls
     free(numbers);
     free(r.touched);
     free(r.is_touched);
-    return missing ? db_fail_memory(all->context, "the reflections of a series") : DB_OK;
+    return db_need_memory(all->context, !missing, "the reflections of a series");
 }
 
 db_status db_series_sum(db_shots *all, double *sums, double *const pulls[2]) {

@@ -27,8 +27,7 @@ static void factor_model(const series_model *m, const unsigned char *held) {
 static void solve_column(const series_model *m, size_t k) {
     const size_t n = m->of->unknowns;
     for (size_t i = 0; i < n; i++) m->room[i] = i == k;
-    db_cholesky_forward(n, m->factor, m->room);
-    db_cholesky_back(n, m->factor, m->room);
+    db_cholesky_solve(n, m->factor, m->room);
 }
 
 /* An element of the scatter V of the half slopes. */
@@ -118,8 +117,7 @@ db_status db_series_earn(db_context *context, const db_series_evidence *e,
         }
         unearned[DB_EARNING_SCALE] = lacks_scales(&m, flags);
     }
-    const db_status status =
-        flags && numbers ? DB_OK : db_fail_memory(context, "what a series has to earn");
+    const db_status status = db_need_memory(context, flags && numbers, "what a series has to earn");
     free(flags);
     free(numbers);
     return status;

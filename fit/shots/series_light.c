@@ -84,7 +84,7 @@ static void compare_frames(const db_series *s, db_frame_light *frame) {
 db_status db_series_compare_light(db_shots *all) {
     const size_t bytes = all->count * sizeof(db_frame_light);
     db_frame_light *const frame = calloc(all->count + 1, sizeof *frame);
-    db_status status = frame ? DB_OK : db_fail_memory(all->context, "the light of a series");
+    db_status status = db_need_memory(all->context, frame, "the light of a series");
     status = db_team_common_status(&all->team, all->context, status);
     if (status == DB_OK)
         status = db_records_gather(all, all->series->light_bytes, all->series->light, 0);

@@ -19,7 +19,7 @@ static void clear_shown(db_shown *shown) {
 static db_status make_room(db_context *context, size_t most, db_shown *shown) {
     clear_shown(shown);
     shown->hkl = calloc(most + 1, sizeof *shown->hkl);
-    return shown->hkl ? DB_OK : db_fail_memory(context, "the reflections of a frame");
+    return db_need_memory(context, shown->hkl, "the reflections of a frame");
 }
 
 static void list_reflection(const int hkl[3], db_shown *shown) {
@@ -43,8 +43,7 @@ db_status db_shown_note(db_context *context, const db_shoeboxes *boxes, db_shot_
 static db_status gather_shown(db_shots *all, db_shown *shown) {
     size_t *const bytes = calloc(all->count + 1, sizeof *bytes);
     void **const list = calloc(all->count + 1, sizeof *list);
-    db_status status = db_workers_common_status(
-        all, bytes && list ? DB_OK : db_fail_memory(all->context, "the reflections of a series"));
+    db_status status = db_workers_need_memory(all, bytes && list, "the reflections of a series");
     for (size_t i = 0; i < all->count && status == DB_OK && bytes && list; i++) {
         if (!db_shots_own(all, i)) continue;
         bytes[i] = shown[i].count * sizeof *shown->hkl;
@@ -62,8 +61,7 @@ static db_status gather_shown(db_shots *all, db_shown *shown) {
 
 db_status db_shown_lend(db_shots *all, int boxes, db_shown **list) {
     db_shown *const shown = *list = calloc(all->count + 1, sizeof *shown);
-    db_status status = db_workers_common_status(
-        all, shown ? DB_OK : db_fail_memory(all->context, "the reflections of a series"));
+    db_status status = db_workers_need_memory(all, shown, "the reflections of a series");
     for (size_t i = 0; i < all->count && shown; i++)
         if (db_shots_own(all, i) && all->summary[i].used)
             shown[i] = boxes ? all->state[i].boxes : all->state[i].shown;
@@ -79,8 +77,7 @@ void db_shown_return(const db_shots *all, db_shown *list) {
 db_status db_shown_pass_on(db_shots *all) {
     if (!db_series_shares(all)) return DB_OK;
     db_shown *const shown = calloc(all->count + 1, sizeof *shown);
-    db_status status = db_workers_common_status(
-        all, shown ? DB_OK : db_fail_memory(all->context, "the reflections of a series"));
+    db_status status = db_workers_need_memory(all, shown, "the reflections of a series");
     for (size_t i = 0; i < all->count && status == DB_OK && shown; i++) {
         db_shot_state *const state = &all->state[i];
         clear_shown(&state->boxes);

@@ -120,7 +120,7 @@ static db_status tell_passages(const db_shots *all, db_fit_shots_result *result)
     if (!result->passages) result->passages = calloc(count + 1, sizeof *result->passages);
     result->passage_count = result->passages ? count : 0;
     const db_status status =
-        result->passages ? DB_OK : db_fail_memory(all->context, "the reflections of a series");
+        db_need_memory(all->context, result->passages, "the reflections of a series");
     DB_TRY(db_team_common_status(&all->team, all->context, status));
     return db_team_broadcast(&all->team, all->context, result->passages,
                              count * sizeof *result->passages);

@@ -179,7 +179,7 @@ db_status db_shares_agree(db_shots *all) {
     const size_t chunks = db_shots_chunks(all);
     if (all->shares->settled) return DB_OK;
     int *const room = malloc((chunks + 1) * sizeof *room);
-    db_status status = room ? DB_OK : db_fail_memory(all->context, "who works on which shots");
+    db_status status = db_need_memory(all->context, room, "who works on which shots");
     status = db_team_common_status(&all->team, all->context, status);
     if (!room) return status;
     if (status == DB_OK) status = collect_owners(all, room);

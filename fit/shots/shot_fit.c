@@ -98,9 +98,8 @@ static db_status open_shot(db_shots *all, db_context *context, size_t shot, int 
     open->linked = calloc(3 * variables + 1, sizeof *open->linked);
     open->value = open->linked ? open->linked + variables : NULL;
     open->shift = open->linked ? open->linked + 2 * variables : NULL;
-    db_status status = open->held && open->work && open->linked
-                           ? DB_OK
-                           : db_fail_memory(context, "a shot of a joint stage");
+    db_status status = db_need_memory(context, open->held && open->work && open->linked,
+                                      "a shot of a joint stage");
     if (status == DB_OK) status = db_shots_settings(all, context, shot, &open->settings);
     if (status == DB_OK) status = db_shot_model_make(all, context, shot, &open->model);
     if (status == DB_OK)

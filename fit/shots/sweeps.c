@@ -42,7 +42,7 @@ static int is_of_sweep(const turning *before, const turning *next) {
 db_status db_sweeps_find(db_shots *all) {
     turning *const list = calloc(all->count + 1, sizeof *list);
     if (!all->sweep) all->sweep = calloc(all->count + 1, sizeof *all->sweep);
-    db_status status = list && all->sweep ? DB_OK : db_fail_memory(all->context, "sweeps");
+    db_status status = db_need_memory(all->context, list && all->sweep, "sweeps");
     status = db_workers_common_status(all, status);
     for (size_t k = 0; k < all->count && list; k++)
         if (db_shots_own(all, k) && all->summary[k].used)

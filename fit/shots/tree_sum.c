@@ -22,7 +22,7 @@ static size_t room_of(const db_tree_sum *sum) {
 db_status db_tree_sum_begin(db_context *context, size_t pieces, size_t size, db_tree_sum *sum) {
     *sum = (db_tree_sum){ .pieces = pieces, .size = size };
     sum->node = calloc(pieces + 1, sizeof *sum->node);
-    return sum->node ? DB_OK : db_fail_memory(context, "sums over shots");
+    return db_need_memory(context, sum->node, "sums over shots");
 }
 
 static void give_back(db_tree_sum *sum, double *vector) {
@@ -193,7 +193,7 @@ db_status db_tree_sum_total(const db_fit_team *team, db_context *context, db_tre
     if (team->size > 1) {
         e.room = db_tree_sum_take(sum);
         status = db_team_common_status(team, context,
-                                       e.room ? DB_OK : db_fail_memory(context, "sums over shots"));
+                                       db_need_memory(context, e.room, "sums over shots"));
     }
     if (status == DB_OK && e.room) status = exchange_all(&e);
     if (status == DB_OK) status = bring_total(&e, total);

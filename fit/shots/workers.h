@@ -33,4 +33,8 @@ int db_workers_cancelled(const db_shots *all);
  * of them. */
 db_status db_workers_common_status(db_shots *all, db_status status);
 
+/* DB_OK if the memory was there in all processes. */
+#define db_workers_need_memory(all, made, what)                                                    \
+    db_workers_common_status((all), db_need_memory((all)->context, (made), (what)))
+
 #endif

@@ -320,7 +320,7 @@ db_status db_judged_spots_find(db_context *context, const db_experiment *model,
                                const db_fit_data *data, db_observed_spots *spots) {
     db_fit_geometry geometry;
     size_t count = 0;
-    DB_TRY(db_observed_spots_divide(context, data->image, data->strong, data->settings, spots));
+    DB_TRY(db_observed_spots_find(context, data->image, data->strong, data->settings, spots));
     const db_status status = db_fit_geometry_of(context, model, &geometry);
     if (status != DB_OK) {
         db_observed_spots_clear(spots);

@@ -21,13 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static db_status add_missing(db_context *context, db_parameter parameter, db_fit_settings *own) {
-    const db_fit_parameter p = db_fit_parameter_free(parameter);
-    return db_fit_parameter_index(own, db_fit_quantity_of(&p)) < own->parameter_count
-               ? DB_OK
-               : db_fit_settings_add_parameter(context, own, &p);
-}
-
 /* Settings with one stage of the refined geometry, of the detector's tilts and of its distance. Without tilts in
  * the model, a slightly tilted detector asks for another distance. */
 static db_status settings_of_places(db_context *context, const db_fit_settings *settings,
@@ -39,10 +32,11 @@ static db_status settings_of_places(db_context *context, const db_fit_settings *
         p->stages =
             was_refined && db_facts_of(p->parameter)->settling <= DB_SETTLING_GEOMETRY ? 1 : 0;
     }
-    db_status status = add_missing(context, DB_DISTANCE, own);
+    db_fit_parameter *added;
+    db_status status = db_fit_settings_need(context, DB_DISTANCE, own, &added);
     for (int p = DB_DETECTOR_ROTX; p <= (int)DB_DETECTOR_ROTZ && status == DB_OK; p++)
         if (!db_turns_about_beam(model, (db_parameter)p))
-            status = add_missing(context, (db_parameter)p, own);
+            status = db_fit_settings_need(context, (db_parameter)p, own, &added);
     for (size_t i = 0; i < own->parameter_count; i++) {
         db_fit_parameter *const p = &own->parameters[i];
         if (p->parameter == DB_DISTANCE || db_facts_of(p->parameter)->kind == DB_KIND_DETECTOR_TURN)
@@ -58,11 +52,6 @@ static db_status settings_of_places(db_context *context, const db_fit_settings *
                                      .name = "distance" };
     if (status != DB_OK) db_fit_settings_clear(own);
     return status;
-}
-
-static void hold_distance(db_fit_settings *own, int held) {
-    for (size_t i = 0; i < own->parameter_count; i++)
-        if (own->parameters[i].parameter == DB_DISTANCE) own->parameters[i].stages = !held;
 }
 
 /* At a minimum the slopes of regions have fewer degrees of freedom, by the number of variables. */
@@ -114,19 +103,13 @@ static db_status find_error(db_refinement *r, double *error) {
 /* error: NULL: not wanted. */
 static db_status fit_places(db_context *context, const db_fit_data *data,
                             const db_experiment *refined, double *error, db_experiment *model) {
-    db_fit_result *const result = calloc(1, sizeof *result);
+    db_refinement r = { .context = context, .data = *data };
     db_stage_result end;
-    if (!result) return db_fail_memory(context, "the places of spots");
-    db_refinement r = { .context = context, .data = *data, .result = result };
-    db_status status = db_refinement_begin(&r, refined);
+    db_status status = db_refinement_begin_apart(&r, refined);
     if (status == DB_OK) status = db_stage_run(&r, 0, &end);
     if (status == DB_OK && error) status = find_error(&r, error);
-    if (status == DB_OK) status = db_experiment_copy(context, &result->experiment, model);
-    db_panel_placement_clear(&r.placement);
-    db_fit_course_clear(&r.course);
-    db_experiment_clear(&result->experiment);
-    free(result->estimates.memory);
-    free(result);
+    if (status == DB_OK) status = db_experiment_copy(context, &r.result->experiment, model);
+    db_refinement_clear_apart(&r);
     return status;
 }
 
@@ -142,7 +125,7 @@ static db_status distance_by_spots(db_context *context, const db_fit_data *data,
     const db_fit_data places = { data->image, data->strong, &own };
     db_status status = DB_OK;
     for (int m = 0; m < 2 && status == DB_OK; m++) {
-        hold_distance(&own, m == 0);
+        db_fit_settings_find(&own, DB_DISTANCE)->stages = (unsigned)m;
         status = fit_places(context, &places, refined, m ? error : NULL, &models[m]);
     }
     db_fit_settings_clear(&own);
@@ -151,11 +134,8 @@ static db_status distance_by_spots(db_context *context, const db_fit_data *data,
 }
 
 static int is_refined(const db_fit_settings *settings, db_parameter parameter) {
-    for (size_t i = 0; i < settings->parameter_count; i++)
-        if (settings->parameters[i].parameter == parameter &&
-            settings->parameters[i].stages != DB_FIT_NOT_EARNED)
-            return 1;
-    return 0;
+    const db_fit_parameter *const p = db_fit_settings_find(settings, parameter);
+    return p && p->stages != DB_FIT_NOT_EARNED;
 }
 
 static int is_asked(const db_fit_settings *settings) {
@@ -165,11 +145,8 @@ static int is_asked(const db_fit_settings *settings) {
 }
 
 int db_held_distance_is_untested(const db_fit_settings *settings) {
-    for (size_t i = 0; i < settings->parameter_count; i++)
-        if (settings->parameters[i].parameter == DB_DISTANCE &&
-            settings->parameters[i].stages == DB_FIT_NOT_EARNED)
-            return 1;
-    return 0;
+    const db_fit_parameter *const distance = db_fit_settings_find(settings, DB_DISTANCE);
+    return distance && distance->stages == DB_FIT_NOT_EARNED;
 }
 
 int db_held_distance_has_moments(const db_fit_settings *settings) {
@@ -179,12 +156,10 @@ int db_held_distance_has_moments(const db_fit_settings *settings) {
 }
 
 db_status db_held_distance_add(db_context *context, db_fit_settings *settings) {
-    DB_TRY(add_missing(context, DB_DISTANCE, settings));
-    for (size_t i = 0; i < settings->parameter_count; i++)
-        if (settings->parameters[i].parameter == DB_DISTANCE) {
-            settings->parameters[i].stages = DB_FIT_ALL_STAGES;
-            settings->parameters[i].follows.number = -1;
-        }
+    db_fit_parameter *distance;
+    DB_TRY(db_fit_settings_need(context, DB_DISTANCE, settings, &distance));
+    distance->stages = DB_FIT_ALL_STAGES;
+    distance->follows.number = -1;
     return DB_OK;
 }
 

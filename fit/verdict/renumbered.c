@@ -52,14 +52,6 @@ typedef struct numbering {
     double form[FORM * FORM]; /* the least square of a change is a form of it */
 } numbering;
 
-static db_status add_freedom(db_context *context, db_parameter parameter, db_fit_settings *own) {
-    const db_fit_parameter p = db_fit_parameter_free(parameter);
-    const size_t i = db_fit_parameter_index(own, db_fit_quantity_of(&p));
-    if (i == own->parameter_count) DB_TRY(db_fit_settings_add_parameter(context, own, &p));
-    own->parameters[i].stages = DB_FIT_ALL_STAGES;
-    return DB_OK;
-}
-
 /* Settings that refine orientation, beam centre, distance and tilts, and what else was refined and moves spots: a held
  * value that is wrong must not look like wrong indices. */
 static db_status settings_of_numbers(db_context *context, const db_fit_settings *settings,
@@ -76,8 +68,12 @@ static db_status settings_of_numbers(db_context *context, const db_fit_settings 
         p->stages = moves ? DB_FIT_ALL_STAGES : DB_FIT_NOT_EARNED;
     }
     db_status status = DB_OK;
-    for (size_t i = 0; i < sizeof always / sizeof *always && status == DB_OK; i++)
-        if (!db_turns_about_beam(model, always[i])) status = add_freedom(context, always[i], own);
+    for (size_t i = 0; i < sizeof always / sizeof *always && status == DB_OK; i++) {
+        db_fit_parameter *freed;
+        if (db_turns_about_beam(model, always[i])) continue;
+        status = db_fit_settings_need(context, always[i], own, &freed);
+        if (status == DB_OK) freed->stages = DB_FIT_ALL_STAGES;
+    }
     if (status != DB_OK) db_fit_settings_clear(own);
     return status;
 }
@@ -275,8 +271,7 @@ static db_status fit_numbers(numbering *n, const db_observed_spots *spots, const
         for (size_t s = 0; s < n->count; s++) add_slopes(n, s, n->at + 3 * s, n->step, 1);
         for (size_t k = 0; k < moves; k++)
             n->step[k] += (n->value[k] - n->v.start[k]) / (n->usual[k] * n->usual[k]);
-        db_cholesky_forward(moves, n->factor, n->step);
-        db_cholesky_back(moves, n->factor, n->step);
+        db_cholesky_solve(moves, n->factor, n->step);
         for (size_t k = 0; k < moves; k++)
             n->value[k] = fmin(n->v.upper[k], fmax(n->v.lower[k], n->value[k] - n->step[k]));
     }

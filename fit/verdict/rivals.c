@@ -441,8 +441,7 @@ static void step_on(const db_evidence *e, int half, double most, mover *m) {
     }
     restrain_moves(m, normal, right);
     db_cholesky_factor(moves, normal[0], MOVES, 0, NULL, DB_LEAST_FOR_STEP, L);
-    db_cholesky_forward(moves, L, right);
-    db_cholesky_back(moves, L, right);
+    db_cholesky_solve(moves, L, right);
     for (size_t j = 0; j < moves; j++) m->move[j] += right[j];
 }
 

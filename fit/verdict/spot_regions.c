@@ -32,7 +32,7 @@ db_status db_spot_regions_order(db_context *context, int regions, db_moments *m)
     free(spot);
     free(observed);
     db_fit_geometry_clear(&geometry);
-    return missing ? db_fail_memory(context, "the regions of spots") : DB_OK;
+    return db_need_memory(context, !missing, "the regions of spots");
 }
 
 db_status db_spot_regions_scatter(db_moments *m, const double *x, int regions, double *slope,

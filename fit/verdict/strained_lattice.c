@@ -109,8 +109,7 @@ static void move_together(equations *e, size_t leader, size_t follower) {
 static void step_to_minimum(const equations *e, const unsigned char *held, double *step) {
     db_cholesky_factor(e->n, e->normal, e->n, 0, held, DB_LEAST_FOR_VARIANCE, e->factor);
     for (size_t k = 0; k < e->n; k++) step[k] = -0.5 * e->slope[k];
-    db_cholesky_forward(e->n, e->factor, step);
-    db_cholesky_back(e->n, e->factor, step);
+    db_cholesky_solve(e->n, e->factor, step);
 }
 
 /* Square of what is released in units of its covariance by regions, and the mean of that square if the lattice is
@@ -130,8 +129,7 @@ static db_status square_of_released(db_context *context, const equations *e, dou
     for (size_t k = 0; k < n; k++) {
         if (!e->held[k] || !(e->factor[k * n + k] > 0)) continue;
         rows[count * n + k] = 1;
-        db_cholesky_forward(n, e->factor, rows + count * n);
-        db_cholesky_back(n, e->factor, rows + count * n);
+        db_cholesky_solve(n, e->factor, rows + count * n);
         off[count++] = e->all[k];
     }
     for (size_t r = 0; r < count; r++)
@@ -235,25 +233,19 @@ static db_status ask_moments(db_context *context, db_moments *m, const db_fit_se
 static db_status ask_spots_of(db_context *context, const db_fit_data *own,
                               const db_experiment *refined, const released *free_now,
                               db_fit_result *result) {
-    db_fit_result *const place = calloc(1, sizeof *place); /* large: stacks are small */
     db_variables v = { 0 };
     db_moments m;
-    if (!place) return db_fail_memory(context, "the strain of a lattice");
-    db_refinement r = { .context = context, .data = *own, .result = place };
-    db_status status = db_refinement_begin(&r, refined);
+    db_refinement r = { .context = context, .data = *own };
+    db_status status = db_refinement_begin_apart(&r, refined);
     if (status == DB_OK)
-        status = db_variables_make(context, own->settings, 1, &r.given, &place->experiment,
+        status = db_variables_make(context, own->settings, 1, &r.given, &r.result->experiment,
                                    &r.placement, &v);
     if (status == DB_OK) status = db_moment_stage_take(&r, 0, &v, &m);
     if (status == DB_OK) {
         status = ask_moments(context, &m, own->settings, &v, free_now, result);
         db_moments_clear(&m);
     }
-    db_panel_placement_clear(&r.placement);
-    db_fit_course_clear(&r.course);
-    db_experiment_clear(&place->experiment);
-    free(place->estimates.memory);
-    free(place);
+    db_refinement_clear_apart(&r);
     db_variables_clear(&v);
     return status;
 }
@@ -268,7 +260,7 @@ static db_status ask_boxes(db_context *context, const db_fit_settings *own, db_o
     DB_TRY(db_objective_evaluate(o, v->start, DB_OBJECTIVE_NORMAL));
     db_variables_add_priors(v, v->start, &loss, o->gradient, o->normal);
     db_status status =
-        make_equations(v->count, &e) ? DB_OK : db_fail_memory(context, "the strain of a lattice");
+        db_need_memory(context, make_equations(v->count, &e), "the strain of a lattice");
     if (status == DB_OK) {
         memcpy(e.slope, o->gradient, e.n * sizeof *e.slope);
         memcpy(e.normal, o->normal, e.n * e.n * sizeof *e.normal);

@@ -340,7 +340,7 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
     result->warnings = l.text;
     result->advice = l.advice;
     result->warning_count = l.count;
-    return l.failed ? db_fail_memory(context, "the warnings") : DB_OK;
+    return db_need_memory(context, !l.failed, "the warnings");
 }
 
 /* Edges of a series' cell scale with a distance that is not refined, which no series tests. */
@@ -371,5 +371,5 @@ db_status db_fit_series_warnings_make(db_context *context, double distance,
     result->warnings = l.text;
     result->advice = l.advice;
     result->warning_count = l.count;
-    return l.failed ? db_fail_memory(context, "the warnings") : DB_OK;
+    return db_need_memory(context, !l.failed, "the warnings");
 }

@@ -53,6 +53,9 @@ int db_notice_is_told(const uint64_t noticed[DB_NOTICES_KEPT], unsigned count, u
 #define db_fail_memory(context, what)                                                              \
     db_fail((context), DB_ERROR_MEMORY, "out of memory for %s", (what))
 
+/* DB_OK if the memory was there. */
+#define db_need_memory(context, made, what) ((made) ? DB_OK : db_fail_memory((context), (what)))
+
 /* Returns a failed status to the caller. */
 #define DB_TRY(call)                                                                               \
     do {                                                                                           \

@@ -115,8 +115,7 @@ DB_API db_status db_fit_config_read(db_context *context, const char *path,
  * @param user handed to the function
  * @return DB_OK or an error */
 DB_API db_status db_fit_config_read_image(db_context *context, const db_fit_config *config,
-                                          db_measured_image *image,
-                                          void (*notices)(void *user, const char *line),
+                                          db_measured_image *image, db_notice_function notices,
                                           void *user);
 
 /** Reads the list of reflections that the configuration names (spots->count is 0 if it names none).
@@ -145,7 +144,7 @@ DB_API db_status db_fit_config_read_spots(db_context *context, const db_fit_conf
  * @return DB_OK or an error */
 DB_API db_status db_fit_config_start(db_context *context, db_fit_config *config,
                                      const db_measured_image *image, db_experiment *start,
-                                     void (*notices)(void *user, const char *line), void *user);
+                                     db_notice_function notices, void *user);
 
 #ifdef __cplusplus
 }

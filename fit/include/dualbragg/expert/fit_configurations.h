@@ -39,8 +39,7 @@ DB_API void db_fit_config_init(db_fit_config *config);
  * @param user handed to the function
  * @return DB_OK or an error */
 DB_API db_status db_fit_config_mask_image(db_context *context, const db_fit_config *config,
-                                          db_measured_image *image,
-                                          void (*notices)(void *user, const char *line),
+                                          db_measured_image *image, db_notice_function notices,
                                           void *user);
 
 /** db_fit_config_start for a given starting model: parameters, ties by
@@ -56,7 +55,7 @@ DB_API db_status db_fit_config_mask_image(db_context *context, const db_fit_conf
  * @return DB_OK or an error */
 DB_API db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
                                         const db_measured_image *image, db_experiment *start,
-                                        void (*notices)(void *user, const char *line), void *user);
+                                        db_notice_function notices, void *user);
 
 /** A copy with lists of its own. *copy is overwritten, and owns nothing after a failure. The list
  * of reflections (spots) stays borrowed.
