@@ -52,7 +52,7 @@ says() {
     count=$(grep -vc '^#' spots.txt)
     [ "$count" -gt 10 ] || complain "-spotfile: only $count spots"
     says "writing spots.txt as a list of $count spots"
-    grep -v '^#' spots.txt | awk 'NF != 18 || $11 < -3 || $11 > 3 || $10 < 0 { exit 1 }' || complain "-spotfile: columns"
+    grep -v '^#' spots.txt | awk 'NF != 18 || $11 < -3 || $11 > 3 || $10 < 0 { bad = 1 } END { exit bad || !NR }' || complain "-spotfile: columns"
     succeed sim $small -spots closed -mosaic_rms 0.2 -spotfile spots.json
     [ "$(grep -c '"hkl"' spots.json)" = "$count" ] || complain "-spotfile: JSON of another number of spots"
 

@@ -65,7 +65,7 @@ beside() { # FILE COLUMN: correlation, R after one scale, and number of its inte
 fit 0 series.yaml --output sweeps --no-report
 beside sweeps.hkl 4 > alone.txt
 beside sweeps_merged.hkl 6 > merged.txt
-awk 'NR == 1 { first = $2 } NR == 2 { exit !($1 > 0.995 && $2 < 0.05 && $2 < first / 4 && $3 > 500) }' alone.txt merged.txt ||
+awk 'NR == 1 { first = $2 } NR == 2 { good = $1 > 0.995 && $2 < 0.05 && $2 < first / 4 && $3 > 500 } END { exit !good }' alone.txt merged.txt ||
     fail "merged intensities beside the truth: correlation, R, number before and after: $(cat alone.txt merged.txt)"
 grep -q '"space_group": "P 2 2 2"' sweeps.json || fail "the space group: $(grep space_group sweeps.json)"
 python3 -S - << 'END' || fail "scales of the frames: $(cat scales.txt)"
