@@ -141,6 +141,63 @@ static void a_rough_cell_and_beam_come_back(void **state) {
     db_experiment_clear(&e);
 }
 
+/* Ranges and bounds of edges and beam limit the search, in either direction. */
+static void a_search_stays_in_the_ranges(void **state) {
+    (void)state;
+    static const struct {
+        double scale, beam; /* of the start: factor, pixels along the slow axis */
+        double range[2];    /* edges: part of them; beam: pixels */
+        double bounds[2];   /* of the edges, relative to the start; 0: none */
+        int found;
+    } cases[] = {
+        { 0.98, 0, { 0.025, 2 }, { 0, 0 }, 1 },     { 0.98, 0, { 0.005, 2 }, { 0, 0 }, 0 },
+        { 0.98, 0, { 0.025, 2 }, { 0, 1.005 }, 0 }, { 1.02, 0, { 0.025, 2 }, { 0.995, 0 }, 0 },
+        { 1, 7, { 0.001, 8 }, { 0, 0 }, 1 },        { 1, 7, { 0.001, 3 }, { 0, 0 }, 0 }
+    };
+    db_experiment e, start;
+    db_measured_image image;
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
+    const double pixel = e.detector.panels[0].pixel_size[0];
+    gsl_rng_set(chance, 7);
+    turn_at_random(chance, &e.crystal);
+    assert_int_equal(rendered_image(context, &e, 1, &image), DB_OK);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        OWN(db_fit_settings_clear) db_fit_settings settings;
+        db_fit_orientation found;
+        db_fit_settings_init(&settings);
+        assert_int_equal(db_experiment_copy(context, &e, &start), DB_OK);
+        for (int k = 0; k < 9; k++) start.crystal.orientation[k] = k % 4 == 0;
+        roughly_known(&start, cases[c].scale, 0, cases[c].beam);
+        for (int i = 0; i < 3; i++) {
+            const double edge = start.crystal.cell[i];
+            refine_parameter(&settings, (db_parameter)(DB_CELL_A + i), -1);
+            settings.parameters[i].range = cases[c].range[0] * edge;
+            if (cases[c].bounds[0] > 0) settings.parameters[i].lower = cases[c].bounds[0] * edge;
+            if (cases[c].bounds[1] > 0) settings.parameters[i].upper = cases[c].bounds[1] * edge;
+        }
+        for (int d = 0; d < 2; d++) {
+            refine_parameter(&settings, d ? DB_BEAM_SLOW : DB_BEAM_FAST, -1);
+            settings.parameters[3 + d].range = cases[c].range[1] * pixel;
+        }
+        const double began[3] = { start.crystal.cell[0], start.detector.centre[0],
+                                  start.detector.centre[1] };
+        const db_status status =
+            db_fit_find_orientation(context, &image, &settings, &start, &found);
+        const double grown = start.crystal.cell[0] / began[0],
+                     off = tetragonal_misorientation(&e.crystal, &start.crystal);
+        for (int d = 0; d < 2; d++)
+            assert_true(fabs(start.detector.centre[d] - began[1 + d]) <=
+                        1.001 * cases[c].range[1] * pixel);
+        assert_true(fabs(grown - 1) <= 1.001 * cases[c].range[0]);
+        assert_true(grown >= 0.9999 * cases[c].bounds[0]);
+        assert_true(cases[c].bounds[1] == 0 || grown <= 1.0001 * cases[c].bounds[1]);
+        assert_true(!cases[c].found || (status == DB_OK && off < 0.3));
+        db_experiment_clear(&start);
+    }
+    db_measured_image_clear(&image);
+    db_experiment_clear(&e);
+}
+
 /* With a wrong ratio of edges no indices agree well, and those that are all off by a node about as well as the right
  * ones: 250 and 241 of 400 spots. Edges that may change decide. */
 static void a_wrong_ratio_of_edges_does_not_change_all_indices(void **state) {
@@ -271,6 +328,8 @@ static void another_crystal_is_refused(void **state) {
     assert_int_equal(status, DB_ERROR_INPUT);
     print_message("%s\n", db_context_message(context));
     assert_non_null(strstr(db_context_message(context), "no orientation"));
+    assert_non_null(strstr(db_context_message(context),
+                           "a cell right to 0.5 %, a beam centre right to 2 pixels"));
     assert_true(start.crystal.orientation[0] == orientation);
     db_measured_image_clear(&image);
     db_experiment_clear(&start);
@@ -340,6 +399,7 @@ int main(void) {
         cmocka_unit_test(random_orientations_come_back),
         cmocka_unit_test(many_random_orientations_come_back_slow),
         cmocka_unit_test(a_rough_cell_and_beam_come_back),
+        cmocka_unit_test(a_search_stays_in_the_ranges),
         cmocka_unit_test(a_wrong_ratio_of_edges_does_not_change_all_indices),
         cmocka_unit_test(hot_clusters_do_not_hide_a_crystal),
         cmocka_unit_test(faint_crystals_are_found_or_refused),
