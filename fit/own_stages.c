@@ -33,7 +33,7 @@ typedef struct work {
     size_t shot;
     db_measured_image image;
     db_strong_pixels strong;
-    db_prediction predicted; /* predictions of the start; empty: unknown */
+    db_predicted_spots predicted; /* predictions of the start; empty: unknown */
     db_fit_settings settings;
     db_refinement refinement;
     db_experiment tied; /* the start, with ties kept */
@@ -43,7 +43,7 @@ typedef struct work {
 
 static void end_refinement(work *w) {
     db_strong_pixels_clear(&w->strong);
-    db_prediction_clear(&w->predicted);
+    db_predicted_spots_clear(&w->predicted);
     db_experiment_clear(&w->tied);
     db_fit_course_clear(&w->refinement.course);
     db_panel_placement_clear(&w->refinement.placement);
@@ -173,11 +173,11 @@ static db_status run_stages(work *w, int to, db_stage_result *end) {
               tries = w->settings.starts.count > 1 && to > 0 && from == 0;
     const db_experiment start = start_of(w);
     if (from == 0 && !tries) {
-        r->predicted = w->predicted.reflection ? &w->predicted : NULL;
+        r->predicted = w->predicted.spot ? &w->predicted : NULL;
         DB_TRY(db_refinement_refuse_blank(r));
         r->predicted = NULL;
     }
-    db_prediction_clear(&w->predicted);
+    db_predicted_spots_clear(&w->predicted);
     return tries       ? db_starts_run(r, &start, to, end)
            : from < to ? db_stages_run(r, from, to, end)
                        : DB_OK;

@@ -63,15 +63,15 @@ db_status db_intensity_rim(db_context *context, const db_experiment *experiment,
 
 /* Light of a reflection, relative to its light exactly on the Ewald sphere. turns: 1: a rotation takes it through
  * the sphere. */
-static double light_of(const db_reflection *r, int turns) {
-    return !turns && r->covariance[0] > 0 ? exp(-0.5 * r->apart * r->apart) : r->recorded;
+static double light_of(const db_spot *r, int turns) {
+    return !turns && r->covariance[0] > 0 ? exp(-0.5 * r->excitation * r->excitation) : r->recorded;
 }
 
 /* Keeps listed reflections; one that a rotation, or a fold of the sphere, shows twice stays in both boxes. */
 static void keep_listed(const db_asu_list *list, int turns, db_shoeboxes *boxes) {
     size_t count = 0;
     for (size_t b = 0; b < boxes->count; b++) {
-        const db_reflection *const r = &boxes->reflection[b];
+        const db_spot *const r = &boxes->reflection[b];
         if (light_of(r, turns) < LEAST_LIGHT || db_asu_number(list, r->hkl) == DB_NO_REFLECTION)
             continue;
         if (count < b) db_shoeboxes_move(boxes, b, count);

@@ -12,14 +12,14 @@
 #include <string.h>
 
 /* Misfit of a box beyond noise counts as noise of its own. */
-int db_intensity_of(const db_box_measured *m, const db_reflection *r, const db_region *region,
+int db_intensity_of(const db_box_measured *m, const db_spot *r, const db_region *region,
                     db_fit_reflection *spot) {
     if (!m->has_light) return 0;
     db_fit_reflection i = { .region = *region,
-                            .d_spacing = r->d_spacing,
+                            .d_spacing = r->resolution,
                             .partiality = r->recorded,
-                            .wavelength = r->wavelength[0],
-                            .wavelength_width = r->wavelength[1],
+                            .wavelength = r->wavelength,
+                            .wavelength_width = r->wavelength_width,
                             .F = sqrt(fmax(0, m->solution.linear[0])),
                             .square = m->intensity,
                             .background = m->background / m->pixels,
@@ -108,9 +108,9 @@ db_status db_objective_solve_common(db_objective *o) {
 /* Sets the prior of each shoebox from the mean intensity of shoeboxes at similar resolution. */
 
 static int finer_last(const void *a, const void *b) {
-    const db_reflection *const x = *(const db_reflection *const *)a;
-    const db_reflection *const y = *(const db_reflection *const *)b;
-    if (x->d_spacing != y->d_spacing) return x->d_spacing < y->d_spacing ? 1 : -1;
+    const db_spot *const x = *(const db_spot *const *)a;
+    const db_spot *const y = *(const db_spot *const *)b;
+    if (x->resolution != y->resolution) return x->resolution < y->resolution ? 1 : -1;
     return x < y ? -1 : 1;
 }
 
@@ -130,7 +130,7 @@ static double excess_of(const db_shoeboxes *boxes, size_t b) {
 
 /* sums: light of each box, then room. */
 static void ridge_by_resolution(db_shoeboxes *boxes, double limit, int threads,
-                                const db_reflection **order, double *sums) {
+                                const db_spot **order, double *sums) {
     enum { NEIGHBOURS = 30 }; /* shoeboxes on either side */
     const size_t count = boxes->count;
     const double full = full_shape(sums, count);
@@ -153,7 +153,7 @@ static void ridge_by_resolution(db_shoeboxes *boxes, double limit, int threads,
 
 db_status db_intensity_prior_set(db_context *context, db_shoeboxes *boxes, double *light,
                                  double limit) {
-    const db_reflection **const order = malloc((boxes->count + 1) * sizeof *order);
+    const db_spot **const order = malloc((boxes->count + 1) * sizeof *order);
     if (!order) return db_fail_memory(context, "the mean intensities of the shoeboxes");
     if (boxes->count) ridge_by_resolution(boxes, limit, db_threads(context), order, light);
     free(order);

@@ -8,7 +8,7 @@
 #include <dualbragg/expert/boxes.h>
 
 /* Intensity of a box. Returns 0 if the model has no light in it. */
-int db_intensity_of(const db_box_measured *measured, const db_reflection *reflection,
+int db_intensity_of(const db_box_measured *measured, const db_spot *reflection,
                     const db_region *region, db_fit_reflection *spot);
 
 /* Gives all spots of a reflection, which a rotation may show twice, their weighted mean F. List: in the order of

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Squared distance of a reflection from a box's middle; INFINITY if the box is not for it. */
-static double distance(const db_fit_spot *box, const db_reflection *r) {
+static double distance(const db_fit_spot *box, const db_spot *r) {
     const double *const at = r->position;
     const int indexed = box->hkl[0] || box->hkl[1] || box->hkl[2];
     if (box->panel != r->panel || at[0] < box->box[0] || at[0] >= box->box[1] + 1 ||
@@ -21,14 +21,14 @@ static double distance(const db_fit_spot *box, const db_reflection *r) {
 }
 
 db_status db_given_boxes_assign(db_context *context, const db_fit_spots *boxes,
-                                const db_prediction *prediction, const db_fit_spot ***given) {
+                                const db_predicted_spots *prediction, const db_fit_spot ***given) {
     const db_fit_spot **const of = calloc(prediction->count + 1, sizeof *of);
     if (!of) return db_fail_memory(context, "the given shoeboxes");
     for (size_t b = 0; b < boxes->count; b++) {
         size_t nearest = prediction->count;
         double least = INFINITY;
         for (size_t i = 0; i < prediction->count; i++) {
-            const double square = distance(&boxes->spot[b], &prediction->reflection[i]);
+            const double square = distance(&boxes->spot[b], &prediction->spot[i]);
             if (!(square < least)) continue;
             least = square;
             nearest = i;

@@ -10,7 +10,7 @@
  * indices belongs to this reflection, if it is predicted there; a box without to the reflection predicted nearest
  * to its middle. */
 db_status db_given_boxes_assign(db_context *context, const db_fit_spots *boxes,
-                                const db_prediction *prediction, const db_fit_spot ***given);
+                                const db_predicted_spots *prediction, const db_fit_spot ***given);
 
 /* Half the width (pixels) of squares around the largest box. */
 int db_given_boxes_half_width(const db_fit_spots *boxes);

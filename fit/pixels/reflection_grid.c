@@ -15,11 +15,11 @@ static size_t cell_at(const db_reflection_grid *grid, size_t panel, const double
     return (panel * (size_t)grid->rows + (size_t)row) * (size_t)grid->columns + (size_t)column;
 }
 
-static size_t cell_of(const db_reflection_grid *grid, const db_reflection *reflection) {
+static size_t cell_of(const db_reflection_grid *grid, const db_spot *reflection) {
     return cell_at(grid, reflection->panel, reflection->position);
 }
 
-db_status db_reflection_grid_make(db_context *context, const db_prediction *prediction,
+db_status db_reflection_grid_make(db_context *context, const db_predicted_spots *prediction,
                                   const db_detector *detector, double cell,
                                   db_reflection_grid *grid) {
     *grid = (db_reflection_grid){ .prediction = prediction, .cell = cell, .panels = 1 };
@@ -31,8 +31,7 @@ db_status db_reflection_grid_make(db_context *context, const db_prediction *pred
         grid->rows = rows > grid->rows ? rows : grid->rows;
     }
     for (size_t i = 0; i < prediction->count; i++)
-        if (prediction->reflection[i].panel >= grid->panels)
-            grid->panels = prediction->reflection[i].panel + 1;
+        if (prediction->spot[i].panel >= grid->panels) grid->panels = prediction->spot[i].panel + 1;
     const size_t cells = grid->panels * (size_t)grid->columns * (size_t)grid->rows;
     grid->start = calloc(cells + 2, sizeof *grid->start);
     grid->entry = malloc((prediction->count + 1) * sizeof *grid->entry);
@@ -43,10 +42,10 @@ db_status db_reflection_grid_make(db_context *context, const db_prediction *pred
     }
     /* Counting sort. Indices are shifted by one, so that filling leaves the starts. */
     for (size_t i = 0; i < prediction->count; i++)
-        grid->start[cell_of(grid, &prediction->reflection[i]) + 2]++;
+        grid->start[cell_of(grid, &prediction->spot[i]) + 2]++;
     for (size_t c = 2; c < cells + 2; c++) grid->start[c] += grid->start[c - 1];
     for (size_t i = 0; i < prediction->count; i++) {
-        const db_reflection *const r = &prediction->reflection[i];
+        const db_spot *const r = &prediction->spot[i];
         const size_t place = grid->start[cell_of(grid, r) + 1]++;
         grid->entry[place] = i;
         memcpy(grid->position[place], r->position, sizeof r->position);
@@ -127,8 +126,8 @@ static double larger(double a, double b) { return a > b ? a : b; }
 
 /* Shares rows with neighbours. The reflection itself is among them, and takes nothing away. The bisectors of most
  * others are beyond all corners. */
-static void share_rows(const db_reflection_grid *grid, const db_reflection *own,
-                       const db_region *region, int first, int count, limits *left) {
+static void share_rows(const db_reflection_grid *grid, const db_spot *own, const db_region *region,
+                       int first, int count, limits *left) {
     const double start = region->fast_start + 0.5 - own->position[0],
                  top = region->slow_start + first + 0.5 - own->position[1];
     const corners c = { start, start + region->fast_count - 1, top, top + count - 1 };
@@ -155,8 +154,7 @@ void db_reflection_grid_share(const db_reflection_grid *grid, size_t reflection,
             left.low[s] = 0;
             left.high[s] = width;
         }
-        share_rows(grid, &grid->prediction->reflection[reflection], region, first, last - first,
-                   &left);
+        share_rows(grid, &grid->prediction->spot[reflection], region, first, last - first, &left);
         for (int s = 0; s < last - first; s++) {
             uint8_t *const line = own + (size_t)(first + s) * (size_t)width;
             const double end = left.high[s];

@@ -6,7 +6,7 @@
 
 /* Predicted reflections sorted into square cells of the panels. */
 typedef struct db_reflection_grid {
-    const db_prediction *prediction;
+    const db_predicted_spots *prediction;
     double cell;       /* pixels */
     int columns, rows; /* of one panel */
     size_t panels;
@@ -16,7 +16,7 @@ typedef struct db_reflection_grid {
 } db_reflection_grid;
 
 /* cell: pixels; at least the largest distance at which reflections share pixels. */
-db_status db_reflection_grid_make(db_context *context, const db_prediction *prediction,
+db_status db_reflection_grid_make(db_context *context, const db_predicted_spots *prediction,
                                   const db_detector *detector, double cell,
                                   db_reflection_grid *grid);
 void db_reflection_grid_clear(db_reflection_grid *grid);

@@ -37,11 +37,11 @@ static void try_widths(int most, const uint8_t *own, size_t enough[MOST + 1]) {
 
 /* Half width that contains three standard deviations of nine of ten spots and a pixel of background; at least the
  * usual one, because a start may not know the spreads. */
-static int widest_wanted(const db_prediction *prediction, double *deviation) {
+static int widest_wanted(const db_predicted_spots *prediction, double *deviation) {
     const size_t step = prediction->count / SAMPLE + 1;
     size_t count = 0;
     for (size_t i = 0; i < prediction->count; i += step) {
-        const double *const v = prediction->reflection[i].covariance;
+        const double *const v = prediction->spot[i].covariance;
         deviation[count++] = sqrt(fmax(v[0], v[1]));
     }
     if (count < FEWEST) return DB_SHOEBOX_USUAL;
@@ -51,11 +51,11 @@ static int widest_wanted(const db_prediction *prediction, double *deviation) {
 }
 
 static int largest(const db_reflection_grid *grid, const db_detector *detector, int most) {
-    const db_prediction *const prediction = grid->prediction;
+    const db_predicted_spots *const prediction = grid->prediction;
     const size_t step = prediction->count / SAMPLE + 1;
     size_t enough[MOST + 1] = { 0 }, tried = 0;
     for (size_t i = 0; i < prediction->count; i += step) {
-        const db_region box = db_shoebox_square(&prediction->reflection[i], most);
+        const db_region box = db_shoebox_square(&prediction->spot[i], most);
         uint8_t own[MOST_WIDTH * MOST_WIDTH];
         const db_panel *const panel = &detector->panels[box.panel];
         if (!db_is_on_panel(&box, panel->fast_pixels, panel->slow_pixels)) continue;
@@ -70,7 +70,7 @@ static int largest(const db_reflection_grid *grid, const db_detector *detector, 
 }
 
 static db_status choose_size(db_context *context, const db_detector *detector,
-                             const db_prediction *prediction, int *half_width) {
+                             const db_predicted_spots *prediction, int *half_width) {
     db_reflection_grid grid;
     double deviation[SAMPLE + 1];
     const int most = widest_wanted(prediction, deviation);
@@ -82,25 +82,25 @@ static db_status choose_size(db_context *context, const db_detector *detector,
 }
 
 db_status db_shoebox_size_predict(db_context *context, const db_experiment *experiment,
-                                  db_fit_settings *settings, db_prediction *prediction) {
+                                  db_fit_settings *settings, db_predicted_spots *prediction) {
     const db_prediction_range range = { settings->dmin, settings->dmax,
                                         settings->excitation_angle };
-    *prediction = (db_prediction){ 0, NULL };
+    *prediction = (db_predicted_spots){ 0, NULL };
     if (settings->spots && settings->spots->listing == DB_FIT_LISTED_BY_BOX)
         settings->shoebox_half_width = db_given_boxes_half_width(settings->spots);
     if (settings->shoebox_half_width > 0) return DB_OK;
     DB_TRY(db_predict(context, experiment, &range, prediction));
     const db_status status =
         choose_size(context, &experiment->detector, prediction, &settings->shoebox_half_width);
-    if (status != DB_OK) db_prediction_clear(prediction);
+    if (status != DB_OK) db_predicted_spots_clear(prediction);
     return status;
 }
 
 db_status db_shoebox_size_choose(db_context *context, const db_experiment *experiment,
                                  db_fit_settings *settings) {
-    db_prediction prediction;
+    db_predicted_spots prediction;
     DB_TRY(db_shoebox_size_predict(context, experiment, settings, &prediction));
-    db_prediction_clear(&prediction);
+    db_predicted_spots_clear(&prediction);
     return DB_OK;
 }
 
@@ -127,7 +127,7 @@ static size_t name_excited(const db_shoeboxes *boxes, db_spot *spot) {
     const size_t step = count / EXCITED + 1;
     count = 0;
     for (size_t b = 0; b < boxes->count; b++) {
-        const db_reflection *const r = &boxes->reflection[b];
+        const db_spot *const r = &boxes->reflection[b];
         if (!(r->recorded > least) || count++ % step) continue;
         spot[named] = (db_spot){ .panel = r->panel };
         memcpy(spot[named++].hkl, r->hkl, sizeof r->hkl);

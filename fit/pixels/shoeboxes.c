@@ -23,7 +23,7 @@ typedef struct candidate {
     int chosen;
 } candidate;
 
-db_region db_shoebox_square(const db_reflection *reflection, int half_width) {
+db_region db_shoebox_square(const db_spot *reflection, int half_width) {
     const int width = 2 * half_width + 1;
     return (db_region){ .panel = reflection->panel,
                         .fast_start = db_floor(reflection->position[0]) - half_width,
@@ -54,7 +54,7 @@ static int takes_all(db_shoebox_choice choice) {
 /* Square of pixels of a reflection's box. Around a given box, and for light, it stays on the panel, because spots
  * at an edge have some, too. */
 static db_region region_of(const placing *p, size_t reflection) {
-    const db_reflection *const r = &p->grid->prediction->reflection[reflection];
+    const db_spot *const r = &p->grid->prediction->spot[reflection];
     const int half_width = p->data->settings->shoebox_half_width;
     const int pixels[2] = { p->data->image->fast_pixels,
                             db_measured_rows(p->data->image, r->panel) };
@@ -144,7 +144,7 @@ static int prediction_order(const void *a, const void *b) {
 }
 
 /* Is the reflection in the list, or within half a box of a spot in it? */
-static int is_listed(const db_fit_spots *list, const db_reflection *reflection, int half_width) {
+static int is_listed(const db_fit_spots *list, const db_spot *reflection, int half_width) {
     if (list->listing == DB_FIT_LISTED_BY_INDEX) {
         const db_fit_spot key = { .hkl = { reflection->hkl[0], reflection->hkl[1],
                                            reflection->hkl[2] } };
@@ -189,7 +189,7 @@ static int is_chosen(const placing *p, size_t reflection, uint8_t *own, double *
     if (takes_all(choice)) return 1;
     if (strong_pixels(data, &region, own, excess) < least) return 0;
     return !spots || p->given ||
-           is_listed(spots, &p->grid->prediction->reflection[reflection],
+           is_listed(spots, &p->grid->prediction->spot[reflection],
                      data->settings->shoebox_half_width);
 }
 
@@ -294,7 +294,7 @@ static void fill_box(const placing *p, size_t reflection, size_t b, db_shoeboxes
     const size_t first = b * boxes->pixels;
     db_region *const region = &boxes->region[b];
     uint8_t *const own = boxes->own + first;
-    boxes->reflection[b] = p->grid->prediction->reflection[reflection];
+    boxes->reflection[b] = p->grid->prediction->spot[reflection];
     *region = region_of(p, reflection);
     region->offset = first;
     if (takes_all(p->choice))
@@ -350,7 +350,7 @@ static db_status choose_and_fill(db_context *context, placing *p, filling to, db
 }
 
 static db_status place_boxes(db_context *context, const db_detector *detector,
-                             const db_fit_data *data, const db_prediction *prediction,
+                             const db_fit_data *data, const db_predicted_spots *prediction,
                              db_shoebox_choice choice, const double *light, filling to,
                              db_shoeboxes *boxes) {
     const db_fit_spots *const spots = data->settings->spots;
@@ -373,11 +373,11 @@ static db_status place_boxes(db_context *context, const db_detector *detector,
 enum { LIGHT_HALF = 2, LIGHT_WIDTH = 2 * LIGHT_HALF + 1, LIGHT_PIXELS = LIGHT_WIDTH * LIGHT_WIDTH };
 
 /* Regions of these within their panels; number: of their reflections. */
-static size_t light_regions(const db_fit_data *data, const db_prediction *prediction,
+static size_t light_regions(const db_fit_data *data, const db_predicted_spots *prediction,
                             db_region *regions, size_t *number) {
     size_t count = 0;
     for (size_t i = 0; i < prediction->count; i++) {
-        regions[count] = db_shoebox_square(&prediction->reflection[i], LIGHT_HALF);
+        regions[count] = db_shoebox_square(&prediction->spot[i], LIGHT_HALF);
         regions[count].offset = count * LIGHT_PIXELS;
         if (is_inside(&regions[count], data->image)) number[count++] = i;
     }
@@ -387,7 +387,7 @@ static size_t light_regions(const db_fit_data *data, const db_prediction *predic
 /* light: [prediction->count], photons in 5 x 5 pixels at each predicted position; 0 if these reach over an edge of
  * the panel. */
 static db_status model_light(db_context *context, const db_experiment *experiment,
-                             const db_fit_data *data, const db_prediction *prediction,
+                             const db_fit_data *data, const db_predicted_spots *prediction,
                              double *light) {
     db_region *const regions = malloc((prediction->count + 1) * sizeof *regions);
     size_t *const number = malloc((prediction->count + 1) * sizeof *number);
@@ -409,7 +409,7 @@ static db_status model_light(db_context *context, const db_experiment *experimen
 }
 
 static db_status place_to(db_context *context, const db_experiment *experiment,
-                          const db_fit_data *data, const db_prediction *prediction,
+                          const db_fit_data *data, const db_predicted_spots *prediction,
                           db_shoebox_choice choice, filling to, db_shoeboxes *boxes) {
     double *light = NULL;
     db_status status = DB_OK;
@@ -437,11 +437,11 @@ static db_status predict_and_place(db_context *context, const db_experiment *exp
                                    filling to, db_shoeboxes *boxes) {
     const db_prediction_range range = { fmax(dmin, data->settings->dmin), data->settings->dmax,
                                         data->settings->excitation_angle };
-    db_prediction prediction;
+    db_predicted_spots prediction;
     memset(boxes, 0, sizeof *boxes);
     DB_TRY(db_predict(context, experiment, &range, &prediction));
     const db_status status = place_to(context, experiment, data, &prediction, choice, to, boxes);
-    db_prediction_clear(&prediction);
+    db_predicted_spots_clear(&prediction);
     return status;
 }
 
@@ -458,7 +458,7 @@ db_status db_shoeboxes_place_bare(db_context *context, const db_experiment *expe
 }
 
 db_status db_shoeboxes_count(db_context *context, const db_experiment *experiment,
-                             const db_fit_data *data, const db_prediction *prediction,
+                             const db_fit_data *data, const db_predicted_spots *prediction,
                              db_shoebox_choice choice, size_t *count) {
     db_shoeboxes boxes;
     const db_status status =

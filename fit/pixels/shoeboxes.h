@@ -14,14 +14,14 @@ static inline double db_shoebox_sharing_distance(int half_width) { return 3.0 * 
 /* Arrays per pixel: count x pixels, box after box, each row by row. */
 typedef struct db_shoeboxes {
     size_t count;
-    int width;                 /* of a box (pixels) */
-    size_t pixels;             /* width^2 */
-    int holds_light;           /* 1: the background holds light of other crystals */
-    int holds_parts;           /* 1: boxes are parts of reflections, however weak */
-    db_reflection *reflection; /* [count] */
-    db_region *region;         /* [count]; offsets into the arrays */
-    float *value;              /* counts */
-    float *background;         /* local background (counts) */
+    int width;           /* of a box (pixels) */
+    size_t pixels;       /* width^2 */
+    int holds_light;     /* 1: the background holds light of other crystals */
+    int holds_parts;     /* 1: boxes are parts of reflections, however weak */
+    db_spot *reflection; /* [count] */
+    db_region *region;   /* [count]; offsets into the arrays */
+    float *value;        /* counts */
+    float *background;   /* local background (counts) */
     /* 1: trusted, nearest to this reflection, and with little light of others */
     uint8_t *own;
     uint8_t *strong; /* 1: strong and own */
@@ -54,7 +54,7 @@ static inline int db_is_on_panel(const db_region *r, int fast_pixels, int slow_p
 }
 
 /* Square of pixels around a predicted position. */
-db_region db_shoebox_square(const db_reflection *reflection, int half_width);
+db_region db_shoebox_square(const db_spot *reflection, int half_width);
 
 /* Places boxes at the reflections that the experiment predicts down to dmin. Leaves out boxes that reach over a
  * panel's edge, or have fewer than 30 % usable pixels. */
@@ -63,7 +63,7 @@ db_status db_shoeboxes_place(db_context *context, const db_experiment *experimen
                              db_shoeboxes *boxes);
 /* Number of such boxes. prediction: NULL: of the settings' resolution. */
 db_status db_shoeboxes_count(db_context *context, const db_experiment *experiment,
-                             const db_fit_data *data, const db_prediction *prediction,
+                             const db_fit_data *data, const db_predicted_spots *prediction,
                              db_shoebox_choice choice, size_t *count);
 /* Places boxes at the reflections that the experiment predicts, without data: value, background, strong, weight
  * and shape_variance are NULL. Boxes of many reflections would take far more memory than the image, so they are
@@ -102,7 +102,7 @@ db_status db_shoebox_size_choose(db_context *context, const db_experiment *exper
 /* As db_shoebox_size_choose; *prediction: the predicted reflections, at all resolutions of the settings, to be
  * cleared by the caller; without reflections (NULL) if the size was known. */
 db_status db_shoebox_size_predict(db_context *context, const db_experiment *experiment,
-                                  db_fit_settings *settings, db_prediction *prediction);
+                                  db_fit_settings *settings, db_predicted_spots *prediction);
 
 /* Removes pixels with light of other reflections, before boxes are weighed: a shoebox has one intensity, and light
  * of a neighbour with another one would bias the parameters. A pixel is removed if all other reflections together,

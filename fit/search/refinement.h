@@ -19,7 +19,7 @@ typedef struct db_refinement {
     db_panel_placement placement; /* placement of panel groups in this model; owned */
     db_crystal given;             /* the crystal of the start */
     db_lattice_check *check; /* called before the first stage that data must earn; NULL: none */
-    const db_prediction *predicted; /* predictions of the start, borrowed; NULL: not known */
+    const db_predicted_spots *predicted; /* predictions of the start, borrowed; NULL: not known */
     int scaled; /* 1: the scale already fits the total intensity of the next stage's data */
 } db_refinement;
 

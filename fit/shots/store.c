@@ -56,7 +56,7 @@ static size_t sizes_of(const db_store_place *place, size_t size[PIECES]) {
     size_t sum = 0;
     size[REGION] = place->blocks * sizeof(db_region);
     size[RIDGE] = place->has_ridge ? place->blocks * sizeof(double) : 0;
-    size[REFLECTION] = place->width ? place->blocks * sizeof(db_reflection) : 0;
+    size[REFLECTION] = place->width ? place->blocks * sizeof(db_spot) : 0;
     size[VALUE] = size[WEIGHT] = size[SHAPE_VARIANCE] = size[BACKGROUND] = per_pixel;
     size[OWN] = size[STRONG] = marks;
     for (int i = 0; i < PIECES; i++) sum += round_up(size[i]);

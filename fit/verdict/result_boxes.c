@@ -52,7 +52,7 @@ static void fill_box_of(const db_objective *objective, const db_shoeboxes *boxes
     memcpy(box->hkl, boxes->reflection[b].hkl, sizeof box->hkl);
     memcpy(box->predicted, boxes->reflection[b].position, sizeof box->predicted);
     memcpy(box->background, solution->linear + 1, sizeof box->background);
-    box->d_spacing = boxes->reflection[b].d_spacing;
+    box->d_spacing = boxes->reflection[b].resolution;
     box->region = boxes->region[b];
     box->region.offset = 0;
     box->intensity = solution->linear[0];

@@ -140,8 +140,8 @@ static void compare_all(db_shoebox_choice choice, size_t least) {
     assert_null(bare.value);
     assert_memory_equal(bare.own, all.own, all.count * all.pixels);
     for (size_t b = 0; b < all.count; b++) { /* but for what pads them */
-        const db_reflection *const one = &bare.reflection[b], *const other = &all.reflection[b];
-        const size_t from = offsetof(db_reflection, d_spacing);
+        const db_spot *const one = &bare.reflection[b], *const other = &all.reflection[b];
+        const size_t from = offsetof(db_spot, panel);
         assert_memory_equal(one->hkl, other->hkl, sizeof one->hkl);
         assert_memory_equal((const char *)one + from, (const char *)other + from,
                             sizeof *one - from);

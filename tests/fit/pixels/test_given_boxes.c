@@ -110,11 +110,11 @@ static void given_boxes_are_the_pixels_that_count(void **state) {
  * box in which none is predicted is nobody's. */
 static void boxes_find_their_reflections(void **state) {
     (void)state;
-    db_reflection list[4] = { { .hkl = { 1, 2, 3 }, .position = { 21, 20 } },
-                              { .hkl = { 4, 5, 6 }, .position = { 26, 21 } },
-                              { .hkl = { 7, 8, 9 }, .panel = 1, .position = { 20.5, 20.5 } },
-                              { .hkl = { -1, 0, 2 }, .position = { 80, 80 } } };
-    const db_prediction prediction = { 4, list };
+    db_spot list[4] = { { .hkl = { 1, 2, 3 }, .position = { 21, 20 } },
+                        { .hkl = { 4, 5, 6 }, .position = { 26, 21 } },
+                        { .hkl = { 7, 8, 9 }, .panel = 1, .position = { 20.5, 20.5 } },
+                        { .hkl = { -1, 0, 2 }, .position = { 80, 80 } } };
+    const db_predicted_spots prediction = { 4, list };
     db_fit_spot spot[3] = { { .box = { 15, 26, 15, 25 } },
                             { .hkl = { 4, 5, 6 }, .box = { 15, 26, 15, 25 } },
                             { .hkl = { 4, 5, 6 }, .box = { 75, 85, 75, 85 } } };

@@ -64,7 +64,7 @@ static int rendered_centroid(const float *image, const double at[2], double cent
 static void expect_spots_where_predicted(double farthest) {
     static float image[PIXELS * PIXELS];
     const db_prediction_range range = { 2.2, 20, 0.03 };
-    db_prediction prediction;
+    db_predicted_spots prediction;
     db_plan *plan;
     int compared = 0;
     crystal.detector.rotation[0] = 2; /* nothing is parallel to anything */
@@ -80,17 +80,17 @@ static void expect_spots_where_predicted(double farthest) {
     assert_int_equal(db_predict(context, &crystal, &range, &prediction), DB_OK);
     for (size_t i = 0; i < prediction.count; i++) {
         double centroid[2];
-        if (fabs(prediction.reflection[i].excitation) > 0.03) continue; /* seen off its centre */
-        if (!rendered_centroid(image, prediction.reflection[i].position, centroid)) continue;
-        const double off = hypot(centroid[0] - prediction.reflection[i].position[0],
-                                 centroid[1] - prediction.reflection[i].position[1]);
+        if (fabs(prediction.spot[i].turn) > 0.03) continue; /* seen off its centre */
+        if (!rendered_centroid(image, prediction.spot[i].position, centroid)) continue;
+        const double off = hypot(centroid[0] - prediction.spot[i].position[0],
+                                 centroid[1] - prediction.spot[i].position[1]);
         if (off > farthest)
-            fail_msg("reflection %d %d %d appears %.2f pixels off", prediction.reflection[i].hkl[0],
-                     prediction.reflection[i].hkl[1], prediction.reflection[i].hkl[2], off);
+            fail_msg("reflection %d %d %d appears %.2f pixels off", prediction.spot[i].hkl[0],
+                     prediction.spot[i].hkl[1], prediction.spot[i].hkl[2], off);
         compared++;
     }
     assert_true(compared > 10);
-    db_prediction_clear(&prediction);
+    db_predicted_spots_clear(&prediction);
 }
 
 static void spots_appear_where_predicted(void **state) {
@@ -142,7 +142,7 @@ static void pink_spots_appear_where_predicted(void **state) {
     (void)state;
     static float image[PIXELS * PIXELS];
     const db_prediction_range range = { 2.2, 20, 0.03 };
-    db_prediction pink, central;
+    db_predicted_spots pink, central;
     db_plan *plan;
     int compared = 0, elsewhere = 0;
     const db_prediction_range all = { 2.2, 20, 3 };
@@ -157,11 +157,10 @@ static void pink_spots_appear_where_predicted(void **state) {
     assert_int_equal(db_predict(context, &crystal, &range, &pink), DB_OK);
     size_t c = 0;
     for (size_t i = 0; i < pink.count; i++) {
-        const db_reflection *const r = &pink.reflection[i];
+        const db_spot *const r = &pink.spot[i];
         double centroid[2];
-        while (c < central.count && memcmp(central.reflection[c].hkl, r->hkl, sizeof r->hkl) != 0)
-            c++;
-        if (c == central.count || fabs(r->excitation) > 0.02) {
+        while (c < central.count && memcmp(central.spot[c].hkl, r->hkl, sizeof r->hkl) != 0) c++;
+        if (c == central.count || fabs(r->turn) > 0.02) {
             c = c == central.count ? 0 : c;
             continue;
         }
@@ -170,15 +169,15 @@ static void pink_spots_appear_where_predicted(void **state) {
         if (off > 0.3)
             fail_msg("reflection %d %d %d appears %.2f pixels off", r->hkl[0], r->hkl[1], r->hkl[2],
                      off);
-        const double *const there = central.reflection[c].position;
+        const double *const there = central.spot[c].position;
         elsewhere += hypot(centroid[0] - there[0], centroid[1] - there[1]) > 1;
         compared++;
     }
     if (!(compared > 80 && elsewhere > compared / 3))
         fail_msg("%d spots, %d of them not where the central wavelength has them", compared,
                  elsewhere);
-    db_prediction_clear(&pink);
-    db_prediction_clear(&central);
+    db_predicted_spots_clear(&pink);
+    db_predicted_spots_clear(&central);
 }
 
 /* All light of the image is around predicted positions, though none of them is turned at all: the
@@ -187,7 +186,7 @@ static void a_pink_beam_excites_more(void **state) {
     (void)state;
     static float image[PIXELS * PIXELS];
     const db_prediction_range range = { 2.2, 0, 0.01 };
-    db_prediction one, pink;
+    db_predicted_spots one, pink;
     db_plan *plan;
     double around = 0, total = 0;
     for (int i = 0; i < 3; i++) crystal.crystal.Ncells[i] = 60;
@@ -207,39 +206,38 @@ static void a_pink_beam_excites_more(void **state) {
     }
     db_fit_geometry_clear(&geometry);
     for (size_t i = 0; i < pink.count; i++) {
-        const double light = light_around(image, pink.reflection[i].position);
-        const int f0 = (int)pink.reflection[i].position[0] - 4,
-                  s0 = (int)pink.reflection[i].position[1] - 4;
+        const double light = light_around(image, pink.spot[i].position);
+        const int f0 = (int)pink.spot[i].position[0] - 4, s0 = (int)pink.spot[i].position[1] - 4;
         if (isnan(light)) continue;
         around += light;
         for (int y = s0; y < s0 + 9; y++)
             for (int x = f0; x < f0 + 9; x++) image[y * PIXELS + x] = 0; /* counts once */
     }
     if (!(around > 0.98 * total)) fail_msg("%g of the light is predicted", around / total);
-    db_prediction_clear(&one);
-    db_prediction_clear(&pink);
+    db_predicted_spots_clear(&one);
+    db_predicted_spots_clear(&pink);
 }
 
 static void reflections_within_the_angle_are_all_predicted_and_no_others(void **state) {
     (void)state;
     const db_prediction_range wide = { 2.5, 0, 2.0 }, narrow = { 2.5, 12, 0.4 };
-    db_prediction all, some, sized;
+    db_predicted_spots all, some, sized;
     size_t expected = 0;
     for (int i = 0; i < 3; i++) crystal.crystal.Ncells[i] = 1e6; /* nodes are points */
     assert_int_equal(db_predict(context, &crystal, &wide, &all), DB_OK);
     assert_int_equal(db_predict(context, &crystal, &narrow, &some), DB_OK);
     for (size_t i = 0; i < all.count; i++) {
-        assert_true(all.reflection[i].d_spacing >= 2.5 && fabs(all.reflection[i].excitation) <= 2);
-        expected += fabs(all.reflection[i].excitation) <= 0.4 && all.reflection[i].d_spacing <= 12;
+        assert_true(all.spot[i].resolution >= 2.5 && fabs(all.spot[i].turn) <= 2);
+        expected += fabs(all.spot[i].turn) <= 0.4 && all.spot[i].resolution <= 12;
     }
     assert_int_equal(some.count, expected);
     assert_true(expected > 50 && all.count > 4 * expected);
     for (int i = 0; i < 3; i++) crystal.crystal.Ncells[i] = 20; /* nodes are balls */
     assert_int_equal(db_predict(context, &crystal, &narrow, &sized), DB_OK);
     assert_true(sized.count > some.count);
-    db_prediction_clear(&all);
-    db_prediction_clear(&some);
-    db_prediction_clear(&sized);
+    db_predicted_spots_clear(&all);
+    db_predicted_spots_clear(&some);
+    db_predicted_spots_clear(&sized);
 }
 
 /* Sampled orientations are those at the steps; in closed form the whole last step counts, too. */
@@ -260,7 +258,7 @@ static void samples_are_predicted_by_their_spread(void **state) {
     (void)state;
     const db_prediction_range range = { 2.5, 12, 0.1 };
     const double variance = 0.739 / 3; /* about an axis, of a cap of 1 */
-    db_prediction sampled, closed;
+    db_predicted_spots sampled, closed;
     db_fit_geometry of_sampled, of_closed;
     crystal.goniometer.phi_step = 0.3;
     crystal.goniometer.phi_steps = 3;
@@ -282,13 +280,13 @@ static void samples_are_predicted_by_their_spread(void **state) {
     assert_true(sampled.count > 100);
     assert_int_equal(sampled.count, closed.count);
     for (size_t i = 0; i < closed.count; i++) {
-        const db_reflection *const a = &sampled.reflection[i], *const b = &closed.reflection[i];
+        const db_spot *const a = &sampled.spot[i], *const b = &closed.spot[i];
         assert_memory_equal(a->hkl, b->hkl, sizeof a->hkl);
         assert_true(hypot(a->position[0] - b->position[0], a->position[1] - b->position[1]) < 0.01);
         assert_true(fabs(a->recorded - b->recorded) < 0.01);
     }
-    db_prediction_clear(&sampled);
-    db_prediction_clear(&closed);
+    db_predicted_spots_clear(&sampled);
+    db_predicted_spots_clear(&closed);
 }
 
 static void resolution_follows_bragg(void **state) {
@@ -305,10 +303,10 @@ static void resolution_follows_bragg(void **state) {
 
 static void a_pixel_belongs_to_the_nearest_reflection(void **state) {
     (void)state;
-    db_reflection list[3] = { { .position = { 50, 50 } },
-                              { .position = { 58, 50 } },
-                              { .position = { 50, 90 } } };
-    const db_prediction prediction = { 3, list };
+    db_spot list[3] = { { .position = { 50, 50 } },
+                        { .position = { 58, 50 } },
+                        { .position = { 50, 90 } } };
+    const db_predicted_spots prediction = { 3, list };
     db_panel panel = { .fast_pixels = 100, .slow_pixels = 100 };
     const db_detector detector = { .panel_count = 1, .panels = &panel };
     const db_region region = {
@@ -327,8 +325,8 @@ static void a_pixel_belongs_to_the_nearest_reflection(void **state) {
 static void pixels_belong_to_the_nearest_of_many(void **state) {
     (void)state;
     enum { COUNT = 60, HALF = 8, WIDTH = 2 * HALF + 1 };
-    db_reflection list[COUNT] = { 0 };
-    const db_prediction prediction = { COUNT, list };
+    db_spot list[COUNT] = { 0 };
+    const db_predicted_spots prediction = { COUNT, list };
     db_panel panel = { .fast_pixels = 100, .slow_pixels = 100 };
     const db_detector detector = { .panel_count = 1, .panels = &panel };
     db_reflection_grid grid;
@@ -370,7 +368,7 @@ static void two_halves_of_a_panel_record_what_the_whole_does(void **state) {
     (void)state;
     enum { UPPER = 250 };
     const db_prediction_range range = { 2.5, 0, 1 };
-    db_prediction whole, halves;
+    db_predicted_spots whole, halves;
     crystal.detector.rotation[0] = 5;
     assert_int_equal(db_predict(context, &crystal, &range, &whole), DB_OK);
     db_panel *const panels = malloc(2 * sizeof *panels);
@@ -387,7 +385,7 @@ static void two_halves_of_a_panel_record_what_the_whole_does(void **state) {
     assert_int_equal(whole.count, halves.count);
     size_t lower = 0;
     for (size_t i = 0; i < whole.count; i++) {
-        const db_reflection *const a = &whole.reflection[i], *const b = &halves.reflection[i];
+        const db_spot *const a = &whole.spot[i], *const b = &halves.spot[i];
         assert_memory_equal(a->hkl, b->hkl, sizeof a->hkl);
         assert_int_equal(b->panel, a->position[1] >= UPPER);
         assert_true(fabs(a->position[0] - b->position[0]) < 1e-9);
@@ -400,15 +398,15 @@ static void two_halves_of_a_panel_record_what_the_whole_does(void **state) {
     assert_true(fabs(db_fit_geometry_resolution(&geometry, 0, 100, UPPER) -
                      db_fit_geometry_resolution(&geometry, 1, 100, 0)) < 1e-9);
     db_fit_geometry_clear(&geometry);
-    db_prediction_clear(&whole);
-    db_prediction_clear(&halves);
+    db_predicted_spots_clear(&whole);
+    db_predicted_spots_clear(&halves);
 }
 
 /* Reflections of another panel take no pixels away, however near their numbers are. */
 static void pixels_are_shared_within_a_panel_only(void **state) {
     (void)state;
-    db_reflection list[2] = { { .position = { 50, 50 } }, { .panel = 1, .position = { 54, 50 } } };
-    const db_prediction prediction = { 2, list };
+    db_spot list[2] = { { .position = { 50, 50 } }, { .panel = 1, .position = { 54, 50 } } };
+    const db_predicted_spots prediction = { 2, list };
     db_panel panel = { .fast_pixels = 100, .slow_pixels = 100 };
     const db_detector detector = { .panel_count = 1, .panels = &panel };
     const db_region region = {
@@ -455,7 +453,7 @@ static void a_ray_and_its_point_know_each_other(void **state) {
 static void too_many_reflections_are_refused(void **state) {
     (void)state;
     const db_prediction_range range = { 0, 0, 1 };
-    db_prediction prediction;
+    db_predicted_spots prediction;
     crystal.crystal.cell[0] = crystal.crystal.cell[1] = crystal.crystal.cell[2] = 20000;
     assert_int_equal(db_predict(context, &crystal, &range, &prediction), DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(context), "dmin"));

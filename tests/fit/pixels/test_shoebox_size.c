@@ -95,19 +95,19 @@ static void errors_are_smaller_than_with_boxes_of_the_usual_size(void **state) {
 }
 
 /* Boxes of all predicted reflections that are wholly on their panel. */
-static void box_predicted(const db_experiment *e, int half_width, db_prediction *all,
+static void box_predicted(const db_experiment *e, int half_width, db_predicted_spots *all,
                           db_shoeboxes *boxes) {
     static const db_prediction_range any = { 0, 0, 0.7 };
     assert_int_equal(db_predict(context, e, &any, all), DB_OK);
-    *boxes = (db_shoeboxes){ .width = 2 * half_width + 1, .reflection = all->reflection };
+    *boxes = (db_shoeboxes){ .width = 2 * half_width + 1, .reflection = all->spot };
     boxes->pixels = (size_t)boxes->width * (size_t)boxes->width;
     boxes->region = malloc(all->count * sizeof *boxes->region);
     assert_non_null(boxes->region);
     for (size_t i = 0; i < all->count; i++) {
-        const db_region square = db_shoebox_square(&all->reflection[i], half_width);
+        const db_region square = db_shoebox_square(&all->spot[i], half_width);
         const db_panel *const panel = &e->detector.panels[square.panel];
         if (!db_is_on_panel(&square, panel->fast_pixels, panel->slow_pixels)) continue;
-        boxes->reflection[boxes->count] = all->reflection[i];
+        boxes->reflection[boxes->count] = all->spot[i];
         boxes->region[boxes->count] = square;
         boxes->region[boxes->count].offset = boxes->count * boxes->pixels;
         boxes->count++;
@@ -119,7 +119,7 @@ static void pixels_lack_little_of_well_excited_spots(void **state) {
     (void)state;
     db_experiment e, unit;
     OWN(db_fit_settings_clear) db_fit_settings settings;
-    db_prediction all;
+    db_predicted_spots all;
     db_shoeboxes boxes;
     double tolerance, most = 0, highest = 0;
     size_t lacking = 0;
@@ -153,7 +153,7 @@ static void pixels_lack_little_of_well_excited_spots(void **state) {
     assert_true(tolerance == 0);
     for (int i = 0; i < 2; i++) free(image[i]);
     free(boxes.region);
-    db_prediction_clear(&all);
+    db_predicted_spots_clear(&all);
     db_experiment_clear(&unit);
     db_experiment_clear(&e);
 }

@@ -61,7 +61,7 @@ static void no_step_moves_a_spot_out_of_its_box(void **state) {
     for (size_t i = 0; i < MOVING; i++) {
         const db_prediction_range range = { 0, 0, 0.2 };
         const db_fit_parameter p = db_fit_parameter_free(moving[i]);
-        db_prediction before, after;
+        db_predicted_spots before, after;
         db_experiment there = e;
         const double step = db_longest_step(&shot, &p, farthest, INFINITY);
         db_parameter_set(&there, moving[i], db_parameter_get(&e, moving[i]) + step);
@@ -70,9 +70,9 @@ static void no_step_moves_a_spot_out_of_its_box(void **state) {
         double most = 0;
         size_t common = 0;
         for (size_t a = 0, b = 0; a < before.count; a++) {
-            const db_reflection *const r = &before.reflection[a];
+            const db_spot *const r = &before.spot[a];
             for (b = 0; b < after.count; b++) {
-                const db_reflection *const s = &after.reflection[b];
+                const db_spot *const s = &after.spot[b];
                 if (memcmp(r->hkl, s->hkl, sizeof r->hkl) != 0) continue;
                 common++;
                 most = fmax(
@@ -83,8 +83,8 @@ static void no_step_moves_a_spot_out_of_its_box(void **state) {
                       db_parameter_describe(moving[i])->name, step, most);
         assert_true(common > 50);
         assert_true(most < settings.shoebox_half_width && most > 0.05);
-        db_prediction_clear(&before);
-        db_prediction_clear(&after);
+        db_predicted_spots_clear(&before);
+        db_predicted_spots_clear(&after);
     }
     db_experiment_clear(&e);
     db_context_destroy(&context);

@@ -135,11 +135,11 @@ static void add_shares(const scene *s, const db_crystal *crystal, float *const *
                        const float *found, shares *sum) {
     const db_prediction_range range = { s->settings.dmin, 0, s->settings.excitation_angle };
     db_experiment one = s->e; /* borrows */
-    db_prediction prediction;
+    db_predicted_spots prediction;
     one.crystal = *crystal;
     assert_int_equal(db_predict(context, &one, &range, &prediction), DB_OK);
     for (size_t i = 0; i < prediction.count; i++) {
-        const double *const at = prediction.reflection[i].position;
+        const double *const at = prediction.spot[i].position;
         const double own = sum_around(s, truth[which], at);
         double others = 0;
         for (size_t c = 0; c < s->count; c++)
@@ -150,7 +150,7 @@ static void add_shares(const scene *s, const db_crystal *crystal, float *const *
         sum->others += others;
         sum->found += sum_around(s, found, at);
     }
-    db_prediction_clear(&prediction);
+    db_predicted_spots_clear(&prediction);
 }
 
 /* What each refined crystal shines, against what each true one does. */
