@@ -8,11 +8,11 @@
 #include "fit/intensities/series_merge.h"
 #include "fit/intensities/stage.h"
 #include "fit/result/estimates.h"
-#include "fit/search/automatic.h"
 #include "fit/search/check_settings.h"
 #include "fit/search/driver.h"
 #include "fit/shots/checkpoint.h"
 #include "fit/shots/checkpoint_parts.h"
+#include "fit/shots/first_frame.h"
 #include "fit/shots/joint.h"
 #include "fit/shots/lattices.h"
 #include "fit/shots/outliers.h"
@@ -199,8 +199,8 @@ static db_status run_joint(db_shots *all, int stage, int *next, db_fit_shots_res
     DB_TRY(judge_shots(all, stage, last, &wrong));
     if (last) {
         db_series_drop_passages(all, result);
-        apply_verdicts(all, &wrong, result);
-        return DB_OK;
+        apply_verdicts(all, &wrong, result); /* rank 0 knows why a shot is wrong */
+        return db_team_broadcast(&all->team, all->context, result->reason, sizeof result->reason);
     }
     DB_TRY(db_shots_check_count(all));
     DB_TRY(begin_again(all, stage, &again));
@@ -416,64 +416,20 @@ static totals add_up(const db_shots *all) {
     return sum;
 }
 
-/* The first shot in use, in rank 0; the number of shots: there is none. */
-static size_t first_in_use(const db_shots *all) {
-    size_t s = 0;
-    while (s < all->count && !all->summary[s].used) s++;
-    return s;
-}
-
-/* Wavelength of the first shot in use; in rank 0. 0: none is in use. */
-static double first_wavelength(const db_shots *all, const db_fit_shots_result *result) {
-    const size_t s = first_in_use(all);
-    if (s == all->count) return 0;
-    double wavelength = all->summary[s].wavelength;
-    for (size_t i = 0; i < all->parameters && all->team.rank == 0; i++) {
-        const db_fit_estimate *const e = &result->shot[s].estimates.list[i];
-        if (e->parameter == DB_WAVELENGTH) wavelength = e->value;
-    }
-    return wavelength;
-}
-
-/* What the model of the first shot in use says of all. */
-typedef struct first_model {
-    double distance; /* mm */
-    int is_flat;     /* the Ewald sphere */
-} first_model;
-
-/* Gives it to all processes, of which one has the model. */
-static db_status tell_first(const db_shots *all, const db_fit_shots_result *result,
-                            first_model *first) {
-    const db_fit_team *const team = &all->team;
-    size_t s = first_in_use(all);
-    db_status status = DB_OK;
-    *first = (first_model){ .distance = NAN };
-    DB_TRY(db_team_broadcast(team, all->context, &s, sizeof s));
-    if (s == all->count) return DB_OK;
-    const int owner = db_shares_owner(all, s / all->chunk);
-    const db_experiment *const model = &result->shot[s].experiment;
-    if (team->rank == owner && model->oversample > 0) {
-        first->distance = model->detector.distance;
-        status = db_fit_sphere_is_flat(all->context, model, &first->is_flat);
-    }
-    DB_TRY(db_team_common_status(team, all->context, status));
-    if (owner > 0 && team->rank == owner)
-        DB_TRY(db_team_send(team, all->context, 0, first, sizeof *first));
-    if (owner > 0 && team->rank == 0)
-        DB_TRY(db_team_receive(team, all->context, owner, first, sizeof *first));
-    return db_team_broadcast(team, all->context, first, sizeof *first);
-}
-
-/* Errors and warnings that only series and joint intensities have. */
+/* What only series and joint intensities have: merged intensities, errors and warnings. */
 static db_status finish_series(db_shots *all, db_fit_shots_result *result) {
-    first_model first;
+    db_first_frame first;
     int wanted = result->passages || result->intensities;
     DB_TRY(db_team_broadcast(&all->team, all->context, &wanted, sizeof wanted));
     if (!wanted) return DB_OK;
-    DB_TRY(tell_first(all, result, &first));
+    DB_TRY(db_first_frame_tell(all, result, &first));
+    if (result->intensities) result->intensities->wavelength = first.wavelength;
+    const int merges = all->team.rank == 0 && result->passages && first.known;
+    DB_TRY(db_workers_common_status(all, merges ? db_series_merge(all, &first, result) : DB_OK));
     if (first.is_flat && !result->intensities) db_held_distance_widen_edges(&result->estimates);
     return db_workers_common_status(
-        all, db_fit_series_warnings_make(all->context, first.distance, result));
+        all, db_fit_series_warnings_make(all->context, first.known ? first.distance : (double)NAN,
+                                         result));
 }
 
 /* Makes the result of a single shot that of the list. */
@@ -504,7 +460,6 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
         if (rank == 0 || db_shots_own(all, s)) status = fill_shot(all, s, result, &result->shot[s]);
     DB_TRY(db_workers_common_status(all, status));
     if (rank == 0) sum = add_up(all);
-    if (result->intensities) result->intensities->wavelength = first_wavelength(all, result);
     DB_TRY(db_team_broadcast(&all->team, all->context, &sum, sizeof sum));
     result->used = all->used;
     result->curves = all->settings.curves;
@@ -517,8 +472,6 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     all->course = (db_fit_course){ .count = 0 };
     result->shot_evaluations = all->evaluations;
     if (all->source->in_full && all->count == 1) tell_of_one(result);
-    status = rank == 0 && result->passages ? db_series_merge(all, result) : DB_OK;
-    DB_TRY(db_workers_common_status(all, status));
     return finish_series(all, result);
 }
 

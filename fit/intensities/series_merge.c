@@ -22,17 +22,10 @@ typedef struct merging {
     const db_shots *all;
     const db_fit_shots_result *from;
     db_joint_intensities *to;
-    const db_experiment *first; /* of the shots whose models are here */
-    db_sweep_time *time;        /* [passages] */
-    size_t *shot;               /* [passages] frame on which its middle is */
+    const db_first_frame *first;
+    db_sweep_time *time; /* [passages] */
+    size_t *shot;        /* [passages] frame on which its middle is */
 } merging;
-
-static const db_experiment *first_model(const db_fit_shots_result *result) {
-    for (size_t s = 0; s < result->shot_count; s++)
-        if (result->shot[s].used && result->shot[s].experiment.oversample > 0)
-            return &result->shot[s].experiment;
-    return NULL;
-}
 
 /* The space group of the settings, or P 1, if they have none that fits the cell. */
 static const char *group_of(const db_shots *all, const double cell[6]) {
@@ -53,33 +46,36 @@ static int is_measured(const db_fit_passage *p) {
 /* Lists the reflections of the asymmetric unit to the finest resolution that was measured. */
 static db_status list_measured(merging *m) {
     const db_shots *const all = m->all;
-    const db_crystal *const crystal = &m->first->crystal;
-    double a_star[9], most = 0;
-    db_crystal_matrix(crystal, a_star);
+    const double *const cell = m->first->cell;
+    double most = 0;
     for (size_t n = 0; n < m->from->passage_count; n++) {
         const db_fit_passage *const p = &m->from->passages[n];
         const double hkl[3] = { p->hkl[0], p->hkl[1], p->hkl[2] };
         double q[3];
-        db_apply(a_star, hkl, q);
+        db_apply(m->first->a_star, hkl, q);
         if (is_measured(p)) most = fmax(most, db_length(q));
     }
     const double finest = 1 / (most * (1 + 1e-6));
-    return db_asu_list_make(all->context, crystal->cell, group_of(all, crystal->cell), finest,
+    return db_asu_list_make(all->context, cell, group_of(all, cell), finest,
                             all->settings.joint.anomalous, &m->to->list);
 }
 
+/* Sweeps begin with their first frames in use, and the last one ends with its last. */
 static db_status find_runs(merging *m) {
     const db_shots *const all = m->all;
-    const db_goniometer *const g = &m->first->goniometer;
-    const double width = fabs(g->phi_step * g->phi_steps),
-                 apart = all->options->knots > 0 ? all->options->knots
-                         : width > 0             ? fmax(1, KNOTS_APART / width)
-                                                 : KNOTS_OF_FRAMES;
+    const double width = m->first->width, apart = all->options->knots > 0 ? all->options->knots
+                                                  : width > 0 ? fmax(1, KNOTS_APART / width)
+                                                              : KNOTS_OF_FRAMES;
+    double last = 0;
     const size_t sweeps = all->sweep ? all->sweep[all->count - 1] + 1 : 1;
     double *const begin = calloc(sweeps + 1, sizeof *begin);
     if (!begin) return db_fail_memory(all->context, "the sweeps of a series");
-    for (size_t s = all->count; s-- > 0;) begin[all->sweep ? all->sweep[s] : 0] = (double)s;
-    begin[sweeps] = (double)all->count;
+    for (size_t s = 0; s < all->count; s++)
+        if (all->summary[s].used) last = (double)s + 1;
+    for (size_t w = 0; w <= sweeps; w++) begin[w] = last;
+    for (size_t s = all->count; s-- > 0;)
+        for (size_t w = all->sweep ? all->sweep[s] + 1 : 1; all->summary[s].used && w-- > 0;)
+            begin[w] = (double)s; /* a sweep without a frame in use ends where it begins */
     const db_status status =
         db_smooth_scales_make(all->context, sweeps, begin, apart, &m->to->smooth);
     free(begin);
@@ -174,15 +170,16 @@ static db_status merge_passages(merging *m) {
     return status;
 }
 
-db_status db_series_merge(const db_shots *all, db_fit_shots_result *result) {
-    merging m = { .all = all, .from = result, .first = first_model(result) };
+db_status db_series_merge(const db_shots *all, const db_first_frame *first,
+                          db_fit_shots_result *result) {
+    merging m = { .all = all, .from = result, .first = first };
     size_t measured = 0;
     for (size_t n = 0; n < result->passage_count; n++)
         measured += (size_t)is_measured(&result->passages[n]);
-    if (!measured || !m.first) return DB_OK;
+    if (!measured) return DB_OK;
     m.to = result->merged = calloc(1, sizeof *result->merged);
     if (!m.to) return db_fail_memory(all->context, "the intensities of a series");
-    m.to->wavelength = m.first->beam.wavelength;
+    m.to->wavelength = first->wavelength;
     db_status status = list_measured(&m);
     if (status == DB_OK) status = merge_passages(&m);
     free(m.time);

@@ -294,9 +294,12 @@ db_status db_shots_read(db_shots *all, db_context *context, size_t shot, db_meas
                                   .shot = shot,
                                   .name = source->name(source->user, shot) };
     db_shot_notices_listen(context, &listener);
+    db_record_message(context, "%s", ""); /* that of another shot is no reason */
     const db_status status = source->load(source->user, context, shot, image, start, settings);
     db_shot_notices_leave(context, &listener);
-    return status;
+    return status == DB_OK || *db_context_message(context)
+               ? status
+               : db_fail(context, status, "cannot be loaded: %s", db_status_text(status));
 }
 
 void db_shots_release(const db_shots *all, db_measured_image *image) {

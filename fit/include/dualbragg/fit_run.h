@@ -177,7 +177,8 @@ typedef struct db_fit_shots_result {
     size_t shot_count;
     /** Each shot. In full: all members. Else name, used, reason, verdict.usable,
      * estimates (errors by kind only of shared parameters), experiment (without
-     * amplitudes), and before and after, with NAN for residuals and strong pixels. */
+     * amplitudes), and before and after, with NAN for residuals and strong pixels. In other processes than
+     * the first: all members only of shots that they work on. */
     db_fit_result *shot;
     db_fit_estimate *memory; /**< owned: the estimates of shots that are not in full */
     /** intensities that all shots share (db_fit_settings.joint), for the functions that write them;
