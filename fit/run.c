@@ -145,8 +145,13 @@ static void apply_verdicts(const db_shots *all, const db_wrong_shots *wrong,
         if (all->shared[i] && db_bound_holds(settings, &settings->parameters[i],
                                              all->common.at_bound[i], result->reason))
             result->status = DB_NOT_CONVERGED;
-    if (result->status != DB_OK || !wrong->count) return;
+    if (result->status != DB_OK || !(wrong->count || *all->turns)) return;
     result->status = DB_NOT_CONVERGED;
+    if (!wrong->count) {
+        snprintf(result->reason, sizeof result->reason, "a minimum was found, but %.480s",
+                 all->turns);
+        return;
+    }
     snprintf(result->reason, sizeof result->reason,
              "a minimum was found, but %zu of %zu shots are wrong; the first is %s, %.256s",
              wrong->count, all->used, all->source->name(all->source->user, wrong->first),
@@ -371,7 +376,7 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     shot->name = all->source->name(all->source->user, s);
     if (all->source->in_full) return DB_OK;
     shot->used = summary->used;
-    shot->verdict.usable = summary->used && !summary->wrong;
+    shot->verdict.usable = summary->used && !summary->wrong && !*all->turns;
     shot->verdict.light_explained = db_light_explained(&summary->light);
     memcpy(shot->reason, summary->reason, sizeof shot->reason);
     shot->estimates =
@@ -506,6 +511,7 @@ static void clear_shots(db_shots *all) {
     free(all->reference);
     free(all->image);
     free(all->sweep);
+    free(all->step);
     free(all->state);
     free(all->summary);
     free(all->numbers);

@@ -329,7 +329,7 @@ static db_status prepare_joint(joint *j) {
 static void tell_shot(const joint *j, size_t shot) {
     db_shots *const all = j->all;
     for (size_t l = 0; l < j->links.order.shared; l++) {
-        db_joint_link link[2];
+        db_joint_link link[DB_MOST_LINKS];
         int *const own = &db_shots_values(all, shot).at_bound[j->links.order.index[l]];
         *own = 0;
         for (size_t p = db_joint_links_of(&j->links, shot, l, link); p-- > 0;)

@@ -6,6 +6,7 @@
 #include "fit/result/errors.h"
 #include "fit/result/estimates.h"
 #include "fit/shots/series.h"
+#include "fit/shots/series_turns.h"
 #include "fit/shots/workers.h"
 #include "fit/objective/statistics.h"
 #include "fit/config/quantity.h"
@@ -167,7 +168,7 @@ static db_status conclude_shot(void *user, db_context *context, size_t shot, db_
 /* Covariance of a shot's linked quantities, [order.shared][order.shared], from the covariance of the unknowns. */
 static void link_covariance(const conclusion *c, size_t shot, double *own) {
     const size_t s = c->order.shared, n = c->links->unknowns;
-    db_joint_link a[2], b[2];
+    db_joint_link a[DB_MOST_LINKS], b[DB_MOST_LINKS];
     memset(own, 0, s * s * sizeof *own);
     for (size_t k = 0; k < s; k++)
         for (size_t p = db_joint_links_of(c->links, shot, k, a); p-- > 0;)
@@ -320,6 +321,7 @@ db_status db_joint_conclude(db_shots *all, const db_joint_minimum *at,
     if (status == DB_OK) db_joint_links_index(c.links, c.index);
     status = db_workers_common_status(all, status);
     if (status == DB_OK) status = sum_up(&c);
+    if (status == DB_OK && all->series) status = db_series_judge_turns(all, at);
     if (status == DB_OK && all->series) status = db_series_passages(all, result);
     if (status == DB_OK) status = db_workers_common_status(all, describe_unknowns(&c, result));
     if (status == DB_OK) status = db_workers_each(all, "errors", at->stage, widen_local, &c);

@@ -42,8 +42,9 @@ void db_joint_links_index(const db_joint_links *links, size_t *index) {
             index[links->first[l] + u] = links->order.index[l];
 }
 
-size_t db_joint_links_of(const db_joint_links *links, size_t shot, size_t linked,
-                         db_joint_link link[2]) {
+/* Unknowns of the quantity itself. */
+static size_t own_links(const db_joint_links *links, size_t shot, size_t linked,
+                        db_joint_link link[2]) {
     const size_t first = links->first[linked], count = links->values[linked];
     if (first < links->shared || count == links->shots) {
         link[0] = (db_joint_link){ first + (first < links->shared ? 0 : shot), 1 };
@@ -57,10 +58,25 @@ size_t db_joint_links_of(const db_joint_links *links, size_t shot, size_t linked
     return 2;
 }
 
+size_t db_joint_links_of(const db_joint_links *links, size_t shot, size_t linked,
+                         db_joint_link link[DB_MOST_LINKS]) {
+    size_t count = own_links(links, shot, linked, link);
+    for (int angle = 0; angle < 3 && links->turn; angle++) {
+        const db_frame_turn *const turn = &links->turn[shot];
+        if (links->turned[angle] != linked) continue;
+        for (size_t k = 0; k < DB_FRAME_TURNS; k++)
+            link[count++] =
+                (db_joint_link){ links->first_turn + k +
+                                     (k < DB_SERIES_TURNS ? 0 : DB_GROUP_TURNS * turn->group),
+                                 turn->slope[angle][k] };
+    }
+    return count;
+}
+
 void db_joint_links_values(const db_joint_links *links, size_t shot, const double *unknown,
                            double *value) {
     for (size_t l = 0; l < links->order.shared; l++) {
-        db_joint_link link[2];
+        db_joint_link link[DB_MOST_LINKS];
         value[l] = 0;
         for (size_t p = db_joint_links_of(links, shot, l, link); p-- > 0;)
             value[l] += link[p].weight * unknown[link[p].unknown];
@@ -71,7 +87,7 @@ void db_joint_links_add(const db_joint_links *links, size_t shot, const double *
     const size_t m = links->order.shared;
     const double *const normal = own + 1 + m;
     double *const to = sums + 1 + links->unknowns;
-    db_joint_link a[2], b[2];
+    db_joint_link a[DB_MOST_LINKS], b[DB_MOST_LINKS];
     sums[0] += own[0];
     for (size_t i = 0; i < m; i++) {
         const size_t parts = db_joint_links_of(links, shot, i, a);
@@ -109,7 +125,7 @@ static void take_starts(const db_shots *all, const db_joint_links *links,
     for (size_t s = 0; s < all->count; s++)
         for (size_t l = 0; l < links->order.shared && all->summary[s].used; l++) {
             const db_linked_start *const from = &starts[s * links->order.shared + l];
-            db_joint_link link[2];
+            db_joint_link link[DB_MOST_LINKS];
             const size_t parts = db_joint_links_of(links, s, l, link);
             for (size_t p = 0; p < parts; p++) {
                 const size_t k = link[p].unknown;
@@ -149,7 +165,7 @@ static void hold_bare(const db_joint_links *links, const unsigned char *known, d
 static void hold_scale_of(const db_shots *all, const db_joint_links *links, size_t shot,
                           db_unknowns *u, const double *value) {
     for (size_t l = 0; l < links->order.shared; l++) {
-        db_joint_link link[2];
+        db_joint_link link[DB_MOST_LINKS];
         if (all->settings.parameters[links->order.index[l]].parameter != DB_SCALE ||
             links->first[l] < links->shared)
             continue;

@@ -401,14 +401,40 @@ static void find_best(const db_shots *all, size_t h, int quadratic, double *loss
 
 /* Sums of a pass. Their index is the unknown, except in `frame`. */
 typedef struct totals {
-    double *frame; /* [shots][db_schur_sums_size of linked variables]: sums of each frame */
+    const db_joint_links *links;
+    const double *step; /* of the unknowns, to where slopes of reflections are; NULL: none */
+    double *frame;      /* [shots][db_schur_sums_size of linked variables]: sums of each frame */
     double *sums, *of_reflections;
     double *
         begins; /* [shots][unknowns]: slopes of reflections, kept with their first frame; NULL: not wanted */
 } totals;
 
+/* Adds what a step of the unknowns changes of a box's slopes. */
+static void step_part(const db_shots *all, const db_series_part *p, const totals *t,
+                      reflection *r) {
+    const db_linearization linearization = linearization_of(all, p->shot);
+    const float *row =
+        linearization.normal + p->box * (linearization.most * (linearization.most + 1) / 2);
+    const uint16_t *const place = linearization.place + p->box * linearization.most;
+    const size_t count = linearization.moved[p->box];
+    double by[DB_BLOCK_MOST] = { 0 }, change[DB_BLOCK_MOST] = { 0 };
+    db_joint_link link[DB_MOST_LINKS];
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = db_joint_links_of(t->links, p->shot, place[i], link); k-- > 0;)
+            by[i] += link[k].weight * t->step[link[k].unknown];
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j <= i; j++, row++) {
+            change[i] += (double)*row * by[j];
+            if (j < i) change[j] += (double)*row * by[i];
+        }
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = db_joint_links_of(t->links, p->shot, place[i], link); k-- > 0;)
+            r->slope[link[k].unknown] += link[k].weight * r->factor * r->factor * change[i];
+}
+
 /* Adds a box, with its intensity at the best value, to the sums of its frame and of its reflection. */
-static void add_part(const db_shots *all, const db_series_part *p, double *frame, reflection *r) {
+static void add_part(const db_shots *all, const db_series_part *p, const totals *t, double *frame,
+                     reflection *r) {
     const db_series *const s = all->series;
     const db_linearization linearization = linearization_of(all, p->shot);
     const size_t at = p->box * linearization.most, m = s->links->order.shared;
@@ -416,7 +442,7 @@ static void add_part(const db_shots *all, const db_series_part *p, double *frame
         linearization.normal + p->box * (linearization.most * (linearization.most + 1) / 2);
     const uint16_t *const place = linearization.place + at;
     double *const normal = frame + 1 + m;
-    db_joint_link link[2];
+    db_joint_link link[DB_MOST_LINKS];
     for (size_t i = 0; i < linearization.moved[p->box]; row += ++i) {
         const double mixed = r->factor * (double)linearization.mixed[at + i],
                      slope = r->factor * (double)linearization.slope[at + i] + mixed * r->change;
@@ -426,7 +452,7 @@ static void add_part(const db_shots *all, const db_series_part *p, double *frame
                          l = place[i] > place[j] ? place[j] : place[i];
             normal[k * (k + 1) / 2 + l] += r->factor * r->factor * (double)row[j];
         }
-        for (size_t k = db_joint_links_of(s->links, p->shot, place[i], link); k-- > 0;) {
+        for (size_t k = db_joint_links_of(t->links, p->shot, place[i], link); k-- > 0;) {
             touch(r, link[k].unknown);
             r->cross[link[k].unknown] += link[k].weight * mixed;
             r->slope[link[k].unknown] += link[k].weight * slope;
@@ -444,17 +470,30 @@ static void add_products(size_t n, const reflection *r, double factor, const dou
         }
 }
 
+/* The same of a reflection, whose intensity follows the step. */
+static void step_reflection(const db_shots *all, size_t h, int moves, const totals *t,
+                            reflection *r) {
+    const db_series *const s = all->series;
+    double change = 0;
+    for (size_t i = s->first[h]; i < s->first[h + 1]; i++) step_part(all, &s->part[i], t, r);
+    for (size_t i = 0; i < r->count && moves; i++)
+        change -= r->cross[r->touched[i]] * t->step[r->touched[i]] / r->curvature;
+    for (size_t i = 0; i < r->count; i++)
+        r->slope[r->touched[i]] += r->cross[r->touched[i]] * change;
+}
+
 static void add_reflection(const db_shots *all, size_t h, int quadratic, reflection *r, totals *t) {
     const db_series *const s = all->series;
-    const size_t n = s->links->unknowns, size = db_schur_sums_size(s->links->order.shared);
+    const size_t n = t->links->unknowns, size = db_schur_sums_size(s->links->order.shared);
     for (size_t i = 0; i < r->count; i++) r->is_touched[r->touched[i]] = 0;
     r->count = 0;
     find_best(all, h, quadratic, &t->sums[0], r);
     for (size_t i = s->first[h]; i < s->first[h + 1]; i++)
-        add_part(all, &s->part[i], t->frame + s->part[i].shot * size, r);
-    if (s->value[1][h] + r->change > 0 && r->curvature > 0) /* else it is held at 0 */
-        add_products(n, r, -1 / r->curvature, r->cross, t->sums);
+        add_part(all, &s->part[i], t, t->frame + s->part[i].shot * size, r);
+    const int moves = s->value[1][h] + r->change > 0 && r->curvature > 0; /* else held at 0 */
+    if (moves) add_products(n, r, -1 / r->curvature, r->cross, t->sums);
     if (!t->begins) return;
+    if (t->step) step_reflection(all, h, moves, t, r);
     add_products(n, r, 1, r->slope, t->of_reflections);
     double *const begins = t->begins + s->part[s->first[h]].shot * n;
     for (size_t i = 0; i < r->count; i++) begins[r->touched[i]] += r->slope[r->touched[i]];
@@ -469,15 +508,15 @@ static void add_frames(size_t frames, size_t n, const double *frame, double *sum
 
 static void add_all(const db_shots *all, reflection *r, totals *t, double *const pulls[2]) {
     const db_series *const s = all->series;
-    const size_t n = s->links->unknowns, size = db_schur_sums_size(s->links->order.shared);
+    const size_t n = t->links->unknowns, size = db_schur_sums_size(t->links->order.shared);
     for (size_t h = 0; h < s->count; h++) add_reflection(all, h, is_quadratic(all), r, t);
     for (size_t k = 0; k < all->count; k++)
-        db_joint_links_add(s->links, k, t->frame + k * size, t->sums);
+        db_joint_links_add(t->links, k, t->frame + k * size, t->sums);
     if (pulls) add_frames(all->count, n, t->begins, pulls[0]);
 }
 
-static db_status sum_here(const db_shots *all, double *sums, double *const pulls[2]) {
-    const db_joint_links *const links = all->series->links;
+db_status db_series_sum_here(const db_shots *all, const db_joint_links *links, const double *step,
+                             double *sums, double *const pulls[2]) {
     const size_t n = links->unknowns, size = db_schur_sums_size(links->order.shared);
     double *const numbers =
         calloc(2 * n + all->count * (size + (pulls ? n : 0)) + 1, sizeof *numbers);
@@ -486,7 +525,7 @@ static db_status sum_here(const db_shots *all, double *sums, double *const pulls
                      .is_touched = calloc(n + 1, 1) };
     const int missing = !numbers || !r.touched || !r.is_touched;
     if (!missing) {
-        totals t = { numbers + 2 * n, sums, pulls ? pulls[1] : NULL, NULL };
+        totals t = { links, step, numbers + 2 * n, sums, pulls ? pulls[1] : NULL, NULL };
         if (pulls) t.begins = t.frame + all->count * size;
         r.slope = numbers + n;
         add_all(all, &r, &t, pulls);
@@ -501,7 +540,8 @@ db_status db_series_sum(db_shots *all, double *sums, double *const pulls[2]) {
     db_series *const s = all->series;
     const size_t bytes = db_schur_sums_size(s->links->unknowns) * sizeof *sums;
     DB_TRY(db_records_gather(all, s->bytes, s->linearization, 0));
-    DB_TRY(db_workers_common_status(all, all->team.rank == 0 ? sum_here(all, sums, pulls) : DB_OK));
+    DB_TRY(db_workers_common_status(
+        all, all->team.rank == 0 ? db_series_sum_here(all, s->links, NULL, sums, pulls) : DB_OK));
     DB_TRY(db_team_broadcast(&all->team, all->context, sums, bytes));
     for (int k = 0; k < 2 && pulls; k++)
         DB_TRY(db_team_broadcast(&all->team, all->context, pulls[k], bytes));

@@ -20,8 +20,8 @@ static const db_part_light *light_at(const db_series *s, size_t i) {
 }
 
 /* Light of a box by the model (rival < 0) or with another mosaic spread, for an intensity of 1. */
-static double light_of_spread(const db_part_light *part, int rival) {
-    return rival < 0 ? part->shape : part->of_spread[rival];
+static double light_of_rival(const db_part_light *part, int rival) {
+    return rival < 0 ? part->shape : part->of_rival[rival];
 }
 
 /* Squared differences of a reflection's boxes from the model, less those from a rival of another mosaic spread, each with the
@@ -32,7 +32,7 @@ static void compare_spread(const db_series *s, size_t r, int rival, db_frame_lig
         for (size_t i = s->first[r]; i < s->first[r + 1]; i++) {
             const db_part_light *const part = light_at(s, i);
             const double weight = part->pixels ? db_light_compare(part).weight : 0,
-                         shape = light_of_spread(part, k ? rival : -1);
+                         shape = light_of_rival(part, k ? rival : -1);
             best[k] += weight * shape * part->light;
             square[k] += weight * shape * shape;
         }
@@ -41,7 +41,7 @@ static void compare_spread(const db_series *s, size_t r, int rival, db_frame_lig
     for (size_t i = s->first[r]; i < s->first[r + 1] && square[1] > 0; i++) {
         const db_part_light *const part = light_at(s, i);
         const db_compared_light p = db_light_compare(part);
-        const double model = best[0] * part->shape, other = best[1] * part->of_spread[rival],
+        const double model = best[0] * part->shape, other = best[1] * part->of_rival[rival],
                      apart = other - model;
         db_light_margin *const m = &frame[s->part[i].shot].spread[rival];
         if (part->pixels == 0) continue;

@@ -3,6 +3,7 @@
 #include "fit/shots/records.h"
 #include "fit/shots/series.h"
 #include "fit/shots/series_state.h"
+#include "fit/shots/series_turns.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
@@ -139,6 +140,7 @@ void db_series_drop_passages(const db_shots *all, db_fit_shots_result *result) {
 
 db_status db_series_passages(db_shots *all, db_fit_shots_result *result) {
     DB_TRY(db_series_compare_light(all));
+    DB_TRY(db_series_judge_width(all));
     DB_TRY(db_intensities_judge(all, result));
     const db_status status = all->team.rank == 0 ? list_passages(all, result) : DB_OK;
     DB_TRY(db_workers_common_status(all, status));

@@ -1,4 +1,4 @@
-/* Light of a frame in the boxes of reflections, at the minimum of a series, and with other mosaic spreads. */
+/* Light of a frame in the boxes of reflections, at the minimum of a series, and with other mosaic spreads and widths. */
 #include "fit/shots/series.h"
 #include "fit/shots/series_state.h"
 
@@ -6,6 +6,7 @@
 #include "fit/config/quantity.h"
 #include "fit/objective/evaluate.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Images of a frame with other mosaic spreads: would these share the light of reflections among frames any better
@@ -35,17 +36,17 @@ static int widen_spread(double factor, db_spread *spread) {
     return any;
 }
 
-static db_status note_spread(const db_shots *all, db_context *context, const db_open_shot *open,
-                             const db_experiment *model, int rival, db_part_light *part) {
+static db_status note_rival(const db_shots *all, db_context *context, const db_open_shot *open,
+                            const db_experiment *model, int rival, db_part_light *part) {
     db_objective other;
     db_status status = db_shot_objective_of(all, context, open, model, &other);
     if (status == DB_OK) {
         status = db_objective_render(&other, NULL, DB_OBJECTIVE_LOSS);
         for (size_t b = 0; b < open->pixels.blocks.count && status == DB_OK; b++)
-            part[b].of_spread[rival] = db_box_shape(&other, b);
+            part[b].of_rival[rival] = db_box_shape(&other, b);
         db_objective_destroy(&other);
     }
-    return status == DB_ERROR_INPUT ? DB_OK : status; /* such a spread is impossible */
+    return status == DB_ERROR_INPUT ? DB_OK : status; /* such a rival is impossible */
 }
 
 static db_status note_spreads(const db_shots *all, db_context *context, const db_open_shot *open,
@@ -54,9 +55,28 @@ static db_status note_spreads(const db_shots *all, db_context *context, const db
     for (int k = 0; k < DB_RIVAL_SPREADS && !refines_spread(all); k++) {
         db_experiment model = open->objective.experiment; /* borrows */
         if (!widen_spread(factor[k], &model.spread)) return DB_OK;
-        DB_TRY(note_spread(all, context, open, &model, k, part));
+        DB_TRY(note_rival(all, context, open, &model, k, part));
     }
     return DB_OK;
+}
+
+/* Of a frame that is not as wide as the step to the next one: as wide as this, with the same middle; and with a wider mosaic
+ * spread, which makes up for a part of a wrong width. */
+static db_status note_widths(const db_shots *all, db_context *context, size_t shot,
+                             const db_open_shot *open, db_part_light *part) {
+    const double alike = 0.01, wider = 1.25;          /* angles of headers are rounded */
+    db_experiment model = open->objective.experiment; /* borrows */
+    db_goniometer *const g = &model.goniometer;
+    const double width = g->phi_step * g->phi_steps,
+                 step = all->step ? copysign(all->step[shot], width) : 0;
+    if (step == 0 || width == 0 || fabs(width / step - 1) < alike) return DB_OK;
+    g->phi += 0.5 * (width - step);
+    g->phi_step *= step / width;
+    DB_TRY(note_rival(all, context, open, &model, DB_RIVAL_MEETING, part));
+    *g = open->objective.experiment.goniometer;
+    return widen_spread(wider, &model.spread)
+               ? note_rival(all, context, open, &model, DB_RIVAL_WIDER, part)
+               : DB_OK;
 }
 
 db_status db_series_note_light(const db_shots *all, db_context *context, size_t shot,
@@ -69,5 +89,6 @@ db_status db_series_note_light(const db_shots *all, db_context *context, size_t 
     s->light_bytes[shot] = s->boxes[shot] * sizeof *part;
     for (size_t b = 0; b < s->boxes[shot]; b++)
         part[b] = db_part_light_of(&open->objective, &open->pixels, b);
-    return note_spreads(all, context, open, part);
+    DB_TRY(note_spreads(all, context, open, part));
+    return note_widths(all, context, shot, open, part);
 }

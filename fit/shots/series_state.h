@@ -43,6 +43,11 @@ struct db_series {
     size_t *light_bytes;
 };
 
+/* What frames, which have been noted and gathered, say of unknowns of these links, on rank 0: as db_series_sum. step: [unknowns]
+ * pulls get the gradients after this step, which are linear in it; NULL: where the frames were rendered. */
+db_status db_series_sum_here(const db_shots *all, const db_joint_links *links, const double *step,
+                             double *sums, double *const pulls[2]);
+
 /* An intensity after a Newton step, of which others follow or none. Newton's steps on Poisson's likelihood fall below 0 from
  * twice the best intensity, and hardly rise from 0 where the background is faint: a tenth is left if others follow. */
 static inline double db_series_step(double value, double fall, int others_follow) {

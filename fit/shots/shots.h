@@ -79,6 +79,9 @@ typedef struct db_light_margin {
 } db_light_margin;
 
 enum { DB_RIVAL_SPREADS = 2 }; /* mosaic spreads beside the model's: half and twice as wide */
+/* Renderings of a frame beside the model's: of these; if it is not as wide as the step to the next one, also of a frame that
+ * is, and with a wider mosaic spread. */
+enum { DB_RIVAL_MEETING = DB_RIVAL_SPREADS, DB_RIVAL_WIDER, DB_LIGHT_RIVALS };
 
 /* Light of a frame of a series, in the boxes of all reflections that the series shows there
  * (fit/shots/series_light.c): squared misfit of the model, and of no light, without the part of noise; margins
@@ -145,10 +148,12 @@ typedef struct db_shots {
     /* 1: varies along a series, linearly between knots */
     unsigned char varies[DB_FIT_MOST_PARAMETERS];
     size_t count;
-    db_series *series;    /* intensities of a series in a joint stage; else NULL */
-    size_t *sweep;        /* [count] numbers of the sweeps of a series, in a joint stage; owned */
-    size_t *image;        /* [count]: first shot with the same image; NULL: each has its own */
-    db_shot_state *state; /* [count] */
+    db_series *series; /* intensities of a series in a joint stage; else NULL */
+    size_t *sweep;     /* [count] numbers of the sweeps of a series, in a joint stage; owned */
+    double *step; /* [count] least turn between frames of the sweep (degree); 0: unknown; owned */
+    char turns[DB_FIT_REASON_SIZE]; /* at its end: for what other turns its frames ask; "": none */
+    size_t *image;            /* [count]: first shot with the same image; NULL: each has its own */
+    db_shot_state *state;     /* [count] */
     db_shot_summary *summary; /* [count] */
     double *numbers;          /* of the shots' parameters: db_shots_values */
     db_common_values common;

@@ -39,10 +39,31 @@ static int is_of_sweep(const turning *before, const turning *next) {
     return is_set && (on > farther * fabs(next->width) || next->width == 0);
 }
 
+/* Least turn between frames in use of a sweep, from frame `first` on; *end: gets the frame behind it. */
+static double least_step(const db_shots *all, const turning *list, size_t first, size_t *end) {
+    const turning *before = NULL;
+    double least = 0;
+    for (*end = first; *end < all->count && all->sweep[*end] == all->sweep[first]; ++*end) {
+        const turning *const next = &list[*end];
+        const double step = before && next->known ? fabs(next->phi - before->phi) : 0;
+        if (step > 0 && !(least > 0 && least <= step)) least = step;
+        if (next->known) before = next;
+    }
+    return least;
+}
+
+static void find_steps(const db_shots *all, const turning *list) {
+    for (size_t first = 0, end; first < all->count; first = end) {
+        const double least = least_step(all, list, first, &end);
+        for (size_t k = first; k < end; k++) all->step[k] = least;
+    }
+}
+
 db_status db_sweeps_find(db_shots *all) {
     turning *const list = calloc(all->count + 1, sizeof *list);
     if (!all->sweep) all->sweep = calloc(all->count + 1, sizeof *all->sweep);
-    db_status status = db_need_memory(all->context, list && all->sweep, "sweeps");
+    if (!all->step) all->step = calloc(all->count + 1, sizeof *all->step);
+    db_status status = db_need_memory(all->context, list && all->sweep && all->step, "sweeps");
     status = db_workers_common_status(all, status);
     for (size_t k = 0; k < all->count && list; k++)
         if (db_shots_own(all, k) && all->summary[k].used)
@@ -57,6 +78,7 @@ db_status db_sweeps_find(db_shots *all) {
         if (before && !is_of_sweep(before, &list[k])) all->sweep[k]++;
         before = &list[k];
     }
+    if (list && status == DB_OK) find_steps(all, list);
     free(list);
     return status;
 }

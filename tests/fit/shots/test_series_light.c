@@ -248,7 +248,7 @@ static void add_margins(const boxes *b, size_t r, int rival, double excess[FRAME
             const db_part_light *const one = &b->light[k][r];
             if (!one->pixels) continue;
             const db_compared_light p = db_light_compare(one);
-            const double shape[2] = { one->shape, one->of_spread[rival] };
+            const double shape[2] = { one->shape, one->of_rival[rival] };
             double left[2];
             for (int i = 0; i < 2; i++) {
                 if (step == 0) {
@@ -280,8 +280,8 @@ static size_t judge_width(double wider, int known, const char *words) {
                 (db_part_light){ .intensity = 1,
                                  .listed = 1,
                                  .shape = bright * passing(centre, k, 1),
-                                 .of_spread = { known * bright * passing(centre, k, 0.5),
-                                                known * bright * passing(centre, k, 2) },
+                                 .of_rival = { known * bright * passing(centre, k, 0.5),
+                                               known * bright * passing(centre, k, 2) },
                                  .gain = 1,
                                  .dark_variance = 3,
                                  .light = photons + sqrt(photons + 3) * off,
