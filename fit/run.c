@@ -173,14 +173,10 @@ static void take_end(const db_shots *all, int stage, const db_stage_result *end,
 }
 
 /* The first joint stage tells more of the shared quantities than single shots knew, so shots that were excluded begin once
- * more: next to a wrong detector they may have ended in a false minimum. Only where structure factors are known: intensities
- * of their own let spots stay near their places. *given: 1 if there are any. All processes call it. */
+ * more: next to a wrong detector they may have ended in a false minimum. *given: 1 if there are any. All processes call it. */
 static db_status begin_again(db_shots *all, int stage, int *given) {
-    const db_segment first = db_segment_from(all, 0);
     const size_t used = all->used;
-    if (stage != first.joint || first.to == 0 || all->options->series ||
-        all->settings.intensity != DB_FIT_KNOWN)
-        return DB_OK;
+    if (!db_stage_lets_begin_again(all, stage)) return DB_OK;
     for (size_t i = 0; i < all->count; i++)
         if (db_shots_own(all, i)) db_shots_begin_again(all, i);
     DB_TRY(db_records_collect(all));

@@ -169,7 +169,7 @@ static db_status minimize(stage_run *s, db_stage_result *end) {
     db_refinement *const r = s->refinement;
     db_moments *const m = &s->moments;
     db_search search = { .context = r->context,
-                         .problem = { evaluate_moments, record_moments, NULL, s },
+                         .problem = { evaluate_moments, record_moments, NULL, NULL, s },
                          .stage = s->stage,
                          .number = s->number,
                          .course = &r->course,

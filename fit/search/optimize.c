@@ -70,7 +70,7 @@ db_status db_optimize_stage(db_objective *objective, const db_fit_stage *stage, 
     const db_variables *const v = &objective->variables;
     minimization m = { objective, course, given };
     db_search s = { .context = objective->context,
-                    .problem = { evaluate_image, record_image, NULL, &m },
+                    .problem = { evaluate_image, record_image, NULL, NULL, &m },
                     .stage = stage,
                     .number = number,
                     .course = course,

@@ -111,6 +111,8 @@ int db_search_evaluate(db_search *s, const double *x, db_objective_depth depth, 
         s->started = 1;
         memcpy(s->value, x, s->unknowns.count * sizeof *x);
         if (s->problem.keep && !repeats) s->status = s->problem.keep(s->problem.user);
+    } else if (s->problem.doubt && s->started && !repeats && !s->cancelled) {
+        s->status = s->problem.doubt(s->problem.user, &s->begins_anew);
     }
-    return s->status == DB_OK && !s->cancelled;
+    return s->status == DB_OK && !s->cancelled && !s->begins_anew;
 }

@@ -43,6 +43,8 @@ typedef struct db_search_problem {
     int (*record)(void *user, const double *x, const db_fit_history *now);
     /* The last evaluation is the best so far; NULL: not wanted. */
     db_status (*keep)(void *user);
+    /* The last evaluation is worse than the best. *is_of_another: as in db_evaluation. NULL: not wanted. */
+    db_status (*doubt)(void *user, int *is_of_another);
     void *user;
 } db_search_problem;
 

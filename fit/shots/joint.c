@@ -7,6 +7,7 @@
 
 #include "base/context_internal.h"
 #include "fit/shots/joint_conclude.h"
+#include "fit/shots/joint_stages.h"
 #include "fit/shots/links.h"
 #include "fit/shots/records.h"
 #include "fit/shots/series.h"
@@ -211,6 +212,7 @@ static void keep_trials(joint *j) {
                db_schur_tail_size(&j->links.order) * sizeof(double));
         memcpy(state->best.sums, state->trial.sums,
                db_contradiction_size(j->links.order.shared) * sizeof(double));
+        state->best_target = all->summary[i].target;
     }
 }
 
@@ -240,6 +242,24 @@ static db_status keep_best(void *user) {
 }
 
 static double degrees(const joint *j) { return j->all->degrees - (double)j->links.unknowns; }
+
+/* A step that lowers no loss: shots in false minima may be the cause. Their losses jump between evaluations, and no step can
+ * promise that. They would be excluded at the end of the stage; without them the search goes on, and they begin once more.
+ * All processes call it. */
+static db_status leave_out_far(void *user, int *is_of_another) {
+    joint *const j = user;
+    db_shots *const all = j->all;
+    if (!db_stage_lets_begin_again(all, j->stage)) return DB_OK;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->summary[i].used && db_shots_own(all, i))
+            all->summary[i].target = all->state[i].best_target;
+    DB_TRY(db_records_collect(all));
+    const size_t used = all->used;
+    DB_TRY(db_shots_exclude_outliers(all));
+    *is_of_another = all->used < used;
+    j->search.degrees = degrees(j);
+    return *is_of_another ? db_shots_check_count(all) : DB_OK;
+}
 
 static db_earning earning_of(const joint *j, size_t unknown) {
     const db_fit_parameter *const p = &j->all->settings.parameters[j->index[unknown]];
@@ -311,13 +331,14 @@ static db_status allocate_joint(joint *j) {
 
 static db_status prepare_joint(joint *j) {
     db_shots *const all = j->all;
-    j->search = (db_search){ .context = all->context,
-                             .problem = { evaluate_joint, record_joint, keep_best, j },
-                             .stage = j->search.stage,
-                             .number = j->stage,
-                             .course = &all->course,
-                             .log = all->checkpoint ? &j->log : NULL,
-                             .degrees = degrees(j) };
+    j->search =
+        (db_search){ .context = all->context,
+                     .problem = { evaluate_joint, record_joint, keep_best, leave_out_far, j },
+                     .stage = j->search.stage,
+                     .number = j->stage,
+                     .course = &all->course,
+                     .log = all->checkpoint ? &j->log : NULL,
+                     .degrees = degrees(j) };
     DB_TRY(db_unknowns_make(all->context, &all->settings, j->index, j->links.unknowns,
                             &j->search.unknowns));
     DB_TRY(db_curves_restrain(all, &j->search.unknowns));
@@ -458,6 +479,8 @@ static db_status take_up(joint *j) {
     j->log.stage = -1;
     if (!db_checkpoint_is_in(j->all, j->stage)) return DB_OK;
     DB_TRY(db_checkpoint_take_up(j->all, &state));
+    for (size_t i = 0; i < j->all->count; i++) /* records are of the best point */
+        j->all->state[i].best_target = j->all->summary[i].target;
     j->log.history = j->all->course.count;
     return DB_OK;
 }

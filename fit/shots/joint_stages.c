@@ -313,6 +313,13 @@ db_segment db_segment_from(const db_shots *all, int stage) {
     return segment;
 }
 
+/* Only where structure factors are known: intensities of their own let spots stay near their places. */
+int db_stage_lets_begin_again(const db_shots *all, int stage) {
+    const db_segment first = db_segment_from(all, 0);
+    return stage == first.joint && first.to > 0 && !all->options->series &&
+           all->settings.intensity == DB_FIT_KNOWN;
+}
+
 int db_stages_last_segment(const db_shots *all) {
     int from = 0;
     for (int stage = 0; stage < (int)all->settings.stage_count;) {

@@ -22,6 +22,9 @@ typedef struct db_segment {
 /* The next segment, which begins with a stage. */
 db_segment db_segment_from(const db_shots *all, int stage);
 
+/* Do shots that are excluded up to the end of this stage begin once more? */
+int db_stage_lets_begin_again(const db_shots *all, int stage);
+
 /* First stage of the last segment. */
 int db_stages_last_segment(const db_shots *all);
 

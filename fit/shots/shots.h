@@ -53,6 +53,7 @@ typedef struct db_shot_state {
     long long record;           /* in the store: equations of joint intensities; -1: none */
     long long linearization[2]; /* in the store: linearizations of its boxes; -1: none */
     db_shot_point best, trial;
+    double best_target; /* of the best point, as in the summary */
     /* [linked variables] of a joint stage (fit/shots/links.h); behind best.local */
     struct db_linked_start *begin;
     double degrees; /* degrees of freedom, with an intensity for each box */
