@@ -105,6 +105,8 @@ print(f"pulls {rms:.2f}, near the edge {squares[near].mean() ** 0.5:.2f}, beyond
       f"edges off by {edges[0]:.1f}, {edges[1]:.1f} errors; shift {shift:.2f} +- {error:.2f} eV")
 beam = {p["name"]: (p["refined"], p["error"]) for p in found["parameters"]}
 chosen = found["curve_priors"]
+correlation = numpy.array(found["correlation"])
+assert abs(correlation - correlation.T).max() < 1e-12 and numpy.linalg.eigvalsh(correlation)[0] > 0, "no covariance"
 assert 0.1 <= chosen["kramers_kronig"] <= 0.8 and 0.5 <= chosen["smoothness"] <= 4 and chosen["calm"] <= 0.3, chosen
 sys.exit(not (0.6 < rms < 1.3 and max(map(abs, edges)) < 3 and abs(shift - 2) < 3 * error < 6 and found["chi2_reduced"][1] < 1.05 and
               abs(beam["beam_fast"][0] - 50.5 * 0.32) < 5 * beam["beam_fast"][1]))
