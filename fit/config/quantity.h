@@ -47,6 +47,10 @@ static inline db_parameter db_quantity_parameter(db_fit_quantity quantity) {
     return parameter;
 }
 
+/* Do moments of spots determine the geometry, instead of pixels? True for free intensities and panels at their given
+ * places: moments do not depend on motions of groups. */
+int db_fit_has_moments(const db_fit_settings *settings);
+
 /* Default stages of one image. */
 void db_fit_default_stages(db_fit_settings *settings);
 

@@ -225,11 +225,14 @@ void db_fit_closed_stages(db_fit_settings *settings) {
     settings->stages[settings->stage_count - 1].most_misfit = 1.5;
 }
 
-void db_fit_default_stages(db_fit_settings *settings) {
-    int groups = 0; /* motions of groups, on which moments do not depend */
+int db_fit_has_moments(const db_fit_settings *settings) {
     for (size_t i = 0; i < settings->parameter_count; i++)
-        groups |= settings->parameters[i].group >= 0;
-    if (settings->intensity == DB_FIT_FREE && !groups)
+        if (settings->parameters[i].group >= 0) return 0;
+    return settings->intensity == DB_FIT_FREE;
+}
+
+void db_fit_default_stages(db_fit_settings *settings) {
+    if (db_fit_has_moments(settings))
         db_fit_closed_stages(settings);
     else
         db_fit_settings_default_stages(settings);

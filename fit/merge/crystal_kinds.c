@@ -75,16 +75,10 @@ static db_status take_measurements(const kinds_work *w, int kinds, db_shot_ways 
 
 /* Lists shots in use without a kind, from shot `start` on. Returns their number. */
 static size_t order_from(const kinds_work *w, int start) {
-    uint64_t random = 1 + (uint64_t)start;
     size_t count = 0;
     for (size_t s = 0; s < w->observations->shots; s++)
         if (w->scaling->shot[s].excluded == DB_NOT_EXCLUDED) w->order[count++] = s;
-    for (size_t i = count; i > 1; i--) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        const size_t k = (size_t)((random >> 33) % i), kept = w->order[k];
-        w->order[k] = w->order[i - 1];
-        w->order[i - 1] = kept;
-    }
+    db_shot_ways_shuffle(1 + (uint64_t)start, count, w->order);
     for (size_t s = 0, at = count; s < w->observations->shots; s++)
         if (w->scaling->shot[s].excluded != DB_NOT_EXCLUDED) w->order[at++] = s;
     return count;

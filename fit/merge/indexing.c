@@ -13,17 +13,6 @@
 static const double STRAIN =
     0.015; /* largest strain of lattices that count as one: see db_indexing */
 
-static void shuffle(uint64_t seed, size_t count, size_t *order) {
-    uint64_t random = seed;
-    for (size_t i = 0; i < count; i++) order[i] = i;
-    for (size_t i = count; i > 1; i--) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        const size_t k = (size_t)((random >> 33) % i), kept = order[k];
-        order[k] = order[i - 1];
-        order[i - 1] = kept;
-    }
-}
-
 /* Log probability of the measurements if the crystal has all rotations of the lattice, so that all ways are equal:
  * reflections that ways make of each other are one. */
 static double as_if_alike(db_shot_ways *r) {
@@ -70,7 +59,8 @@ static db_status search_orders(db_context *context, const db_indexing_options *o
         return db_fail_memory(context, "the indexing of the shots");
     }
     for (int start = 0; start < options->starts; start++) {
-        shuffle(options->seed + (uint64_t)start, shots, order);
+        for (size_t s = 0; s < shots; s++) order[s] = s;
+        db_shot_ways_shuffle(options->seed + (uint64_t)start, shots, order);
         db_shot_ways_forget(r);
         size_t first = 0;
         while (first < shots && !db_shot_ways_has(r, order[first])) first++;

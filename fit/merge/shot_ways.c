@@ -147,6 +147,16 @@ static void hold_first_way(db_shot_ways *r, size_t s) {
     for (size_t w = 0; w < (size_t)r->ways; w++) r->probability[s * (size_t)r->ways + w] = w == 0;
 }
 
+void db_shot_ways_shuffle(uint64_t seed, size_t count, size_t *order) {
+    uint64_t random = seed;
+    for (size_t i = count; i > 1; i--) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const size_t k = (size_t)((random >> 33) % i), kept = order[k];
+        order[k] = order[i - 1];
+        order[i - 1] = kept;
+    }
+}
+
 double db_shot_ways_sweep(db_shot_ways *r, const size_t *order, size_t held) {
     const double settled = 1e-3;
     const int while_held = held < r->observations->shots ? 20 : 0;

@@ -64,6 +64,9 @@ double db_shot_ways_likeness(const db_shot_ways *r, size_t first, const db_index
                              const double *reference, const db_shells *shells, const double *mean,
                              double *error);
 
+/* Brings shots into a random order. */
+void db_shot_ways_shuffle(uint64_t seed, size_t count, size_t *order);
+
 /* Updates all shots in this order, each given all others, until nothing changes. Shots that are not in the sums
  * yet come in one by one. The shot `held` keeps its first way for some time, because nothing else defines the
  * ways; then ways may separate slowly. Returns the log probability. */

@@ -45,11 +45,9 @@ static db_status add_configuration(db_context *context, const db_image_report *r
 static db_status print_about(db_context *context, const db_image_report *r, FILE *stream) {
     const double picture[2] = { r->layout.fast, r->layout.slow };
     db_document d = db_document_begin(&r->config->settings.panel_groups);
-    json_t *const frames = json_object();
-    db_document_set(&d, frames, "fast", json_integer(r->frames.fast));
-    db_document_set(&d, frames, "slow", json_integer(r->frames.slow));
-    db_document_set(&d, frames, "bin", json_integer(r->bin));
-    db_document_set(&d, d.root, "frames", frames);
+    db_document_set(
+        &d, d.root, "frames",
+        json_pack("{s:i,s:i,s:i}", "fast", r->frames.fast, "slow", r->frames.slow, "bin", r->bin));
     db_document_set(&d, d.root, "format", db_document_text(r->image->format));
     db_document_set(&d, d.root, "detector", db_document_text(r->image->detector));
     db_document_set(&d, d.root, "fast_pixels", json_integer(r->image->fast_pixels));

@@ -77,15 +77,12 @@ static db_status print_about(db_context *context, const drawn *r, FILE *stream) 
     const double part[4] = { first[0], first[1], (double)p->fast * p->bin,
                              (double)p->slow * p->bin };
     db_document d = db_document_begin(&no_groups);
-    json_t *const frames = json_object();
     json_t *const notes = json_array();
-    db_document_set(&d, frames, "fast", json_integer(p->fast));
-    db_document_set(&d, frames, "slow", json_integer(p->slow));
-    db_document_set(&d, frames, "bin", json_integer(p->bin));
-    db_document_set(&d, frames, "first", db_document_numbers(&d, first, 2));
     for (size_t i = 0; i < view->note_count; i++)
         db_document_add(&d, notes, db_document_text(view->note[i]));
-    db_document_set(&d, d.root, "frames", frames);
+    db_document_set(&d, d.root, "frames",
+                    json_pack("{s:i,s:i,s:i,s:[f,f]}", "fast", p->fast, "slow", p->slow, "bin",
+                              p->bin, "first", first[0], first[1]));
     db_document_set(&d, d.root, "title", db_document_text(view->title));
     db_document_set(&d, d.root, "version", json_string(DB_VERSION_STRING));
     db_document_set(&d, d.root, "facts", facts(view, &d));

@@ -150,10 +150,7 @@ static void share_closed_stages(db_fit_settings *settings, int series) {
 }
 
 static void choose_stages(db_fit_settings *settings, int any, int series, int by_pixels) {
-    int groups = 0;
-    for (size_t i = 0; i < settings->parameter_count; i++)
-        groups |= settings->parameters[i].group >= 0;
-    const int closed = settings->intensity == DB_FIT_FREE && !groups && !by_pixels;
+    const int closed = db_fit_has_moments(settings) && !by_pixels;
     if (closed || settings->joint.wanted)
         db_fit_closed_stages(settings);
     else

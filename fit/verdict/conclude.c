@@ -239,7 +239,7 @@ static db_status judge_places(db_context *context, const db_experiment *start,
 static db_status judge(db_context *context, const db_experiment *start, const db_fit_data *data,
                        const db_fit_result *compared, db_fit_result *result) {
     DB_TRY(judge_places(context, start, data, result));
-    db_verdict_of_distance(!db_held_distance_has_moments(data->settings), result);
+    db_verdict_of_distance(!db_fit_has_moments(data->settings), result);
     if (data->settings->intensity == DB_FIT_FREE) {
         db_verdict_of_explained(result->before.strong_explained, result->after.strong_explained,
                                 &result->verdict);

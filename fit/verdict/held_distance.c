@@ -149,12 +149,6 @@ int db_held_distance_is_untested(const db_fit_settings *settings) {
     return distance && distance->stages == DB_FIT_NOT_EARNED;
 }
 
-int db_held_distance_has_moments(const db_fit_settings *settings) {
-    for (size_t i = 0; i < settings->parameter_count; i++)
-        if (settings->parameters[i].group >= 0) return 0;
-    return settings->intensity == DB_FIT_FREE;
-}
-
 db_status db_held_distance_add(db_context *context, db_fit_settings *settings) {
     db_fit_parameter *distance;
     DB_TRY(db_fit_settings_need(context, DB_DISTANCE, settings, &distance));
@@ -310,9 +304,8 @@ static db_status measure_distance(db_context *context, const db_experiment *refi
     const db_variables *const v = &objective->variables;
     double change[DB_FIT_MOST_PARAMETERS];
     DB_TRY(respond_to_distance(context, objective, &result->estimates, change));
-    DB_TRY(db_held_distance_has_moments(data->settings)
-               ? ask_spots(context, data, refined, result)
-               : ask(context, with_distance, objective, result));
+    DB_TRY(db_fit_has_moments(data->settings) ? ask_spots(context, data, refined, result)
+                                              : ask(context, with_distance, objective, result));
     if (isnan(result->distance_step)) return DB_OK;
     const double off = uncertainty_of(result, db_held_distance_is_untested(data->settings));
     for (size_t k = 0; k < v->count; k++) change[k] *= off;

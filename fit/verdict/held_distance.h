@@ -28,10 +28,6 @@ void db_held_distance_widen_edges(db_fit_estimates *estimates);
 /* The first edge that is refined beside a distance that is not; NULL: there is none. */
 const db_fit_estimate *db_held_distance_edge(const db_fit_estimates *estimates);
 
-/* Do moments of spots determine this distance, instead of pixels? True for free intensities and panels at their
- * given places. */
-int db_held_distance_has_moments(const db_fit_settings *settings);
-
 /* Would the distance be refined if the data had earned it, because nobody has said that it is known? */
 int db_held_distance_is_untested(const db_fit_settings *settings);
 

@@ -309,8 +309,7 @@ db_status db_strained_lattice_widen(db_context *context, const db_fit_data *data
     const int by_moments = ends_by_moments(data->settings, result);
     db_fit_settings own;
     released free_now;
-    if (!refines_edges(data->settings) || !db_held_distance_has_moments(data->settings))
-        return DB_OK;
+    if (!refines_edges(data->settings) || !db_fit_has_moments(data->settings)) return DB_OK;
     DB_TRY(release_cell(context, data->settings, by_moments, &own, &free_now));
     const db_fit_data with_cell = { data->image, data->strong, &own };
     db_status status = DB_OK;

@@ -30,7 +30,7 @@ db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_data *data, db_fit_verdict *verdict);
 
 /* Do the data ask for another distance than the held one, and so for another cell? by_pixels: 1: pixels give the
- * distance, not moments of spots (db_held_distance_has_moments). */
+ * distance, not moments of spots (db_fit_has_moments). */
 void db_verdict_of_distance(int by_pixels, db_fit_result *result);
 
 #endif
