@@ -33,6 +33,11 @@ db_schur_tail db_schur_tail_in(const db_schur_order *order, double *memory);
 /* Was local quantity i left out, because it is held or not determined? In a tail of zeros all were. */
 int db_schur_is_left_out(const db_schur_order *order, const db_schur_tail *tail, size_t i);
 
+/* Place of an element of a symmetric matrix in its lower triangle. */
+static inline size_t db_triangle_at(size_t i, size_t k) {
+    return i > k ? i * (i + 1) / 2 + k : k * (k + 1) / 2 + i;
+}
+
 /* Contributions of one or more shots to the shared quantities: loss, gradient, lower triangle of
  * the normal matrix row by row. */
 size_t db_schur_sums_size(size_t shared); /* doubles */

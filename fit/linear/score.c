@@ -3,15 +3,12 @@
 
 #include "base/context_internal.h"
 #include "fit/linear/cholesky.h"
+#include "fit/linear/schur.h"
 
 #include <stdlib.h>
 
 /* Least part of a diagonal for sums of single precision: less is left if the unknowns do what a further one does. */
 static const double DETERMINED_SINGLE = 1e-5;
-
-static double scatter_at(const double *triangle, size_t i, size_t k) {
-    return triangle[i > k ? i * (i + 1) / 2 + k : k * (k + 1) / 2 + i];
-}
 
 /* Steps of the unknowns that follow the further ones: minus N^-1 times a column beside them, or their slopes. */
 static void answer_steps(const db_score_equations *e, const double *factor, double *x,
@@ -20,8 +17,7 @@ static void answer_steps(const db_score_equations *e, const double *factor, doub
     for (size_t k = 0; k < width; k++) {
         for (size_t i = 0; i < n; i++)
             x[i] = k < e->further ? e->normal[i * all + n + k] : e->slope[i];
-        db_cholesky_forward(n, factor, x);
-        db_cholesky_back(n, factor, x);
+        db_cholesky_solve(n, factor, x);
         for (size_t i = 0; i < n; i++) score->answer[i * width + k] = -x[i];
     }
 }
@@ -39,9 +35,9 @@ static void reduce_scatter(const db_score_equations *e, const db_score *score,
     const size_t n = e->unknowns, further = e->further;
     for (size_t k = 0; k < further; k++) {
         for (size_t i = 0; i < n + further; i++) {
-            room[i] = scatter_at(triangle, i, n + k);
+            room[i] = triangle[db_triangle_at(i, n + k)];
             for (size_t j = 0; j < n; j++)
-                room[i] += score->answer[j * (further + 1) + k] * scatter_at(triangle, i, j);
+                room[i] += score->answer[j * (further + 1) + k] * triangle[db_triangle_at(i, j)];
         }
         for (size_t l = 0; l < further; l++)
             to[k * further + l] = room[n + l] + answer_dot(score, n, l, room);
@@ -111,8 +107,7 @@ static double take_chance(size_t count, const double *factor, const double *scat
     for (size_t a = 0; a < count; a++) {
         double x[DB_SCORE_MOST] = { 0 }, variance = 0;
         x[a] = 1;
-        db_cholesky_forward(count, factor, x);
-        db_cholesky_back(count, factor, x);
+        db_cholesky_solve(count, factor, x);
         for (size_t i = 0; i < count; i++) {
             chance += x[i] * scatter[a * count + i];
             for (size_t j = 0; j < count; j++) variance += x[i] * x[j] * scatter[i * count + j];

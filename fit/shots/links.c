@@ -93,12 +93,12 @@ void db_joint_links_add(const db_joint_links *links, size_t shot, const double *
         const size_t parts = db_joint_links_of(links, shot, i, a);
         for (size_t p = 0; p < parts; p++) sums[1 + a[p].unknown] += a[p].weight * own[1 + i];
         for (size_t j = 0; j < m; j++) {
-            const double value = normal[i > j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i];
+            const double value = normal[db_triangle_at(i, j)];
             const size_t others = db_joint_links_of(links, shot, j, b);
             for (size_t p = 0; p < parts; p++)
                 for (size_t q = 0; q < others; q++) {
                     const size_t u = a[p].unknown, v = b[q].unknown;
-                    if (u >= v) to[u * (u + 1) / 2 + v] += a[p].weight * b[q].weight * value;
+                    if (u >= v) to[db_triangle_at(u, v)] += a[p].weight * b[q].weight * value;
                 }
         }
     }

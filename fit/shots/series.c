@@ -447,11 +447,8 @@ static void add_part(const db_shots *all, const db_series_part *p, const totals 
         const double mixed = r->factor * (double)linearization.mixed[at + i],
                      slope = r->factor * (double)linearization.slope[at + i] + mixed * r->change;
         frame[1 + place[i]] += 2 * slope;
-        for (size_t j = 0; j <= i; j++) {
-            const size_t k = place[i] > place[j] ? place[i] : place[j],
-                         l = place[i] > place[j] ? place[j] : place[i];
-            normal[k * (k + 1) / 2 + l] += r->factor * r->factor * (double)row[j];
-        }
+        for (size_t j = 0; j <= i; j++)
+            normal[db_triangle_at(place[i], place[j])] += r->factor * r->factor * (double)row[j];
         for (size_t k = db_joint_links_of(t->links, p->shot, place[i], link); k-- > 0;) {
             touch(r, link[k].unknown);
             r->cross[link[k].unknown] += link[k].weight * mixed;
@@ -466,7 +463,7 @@ static void add_products(size_t n, const reflection *r, double factor, const dou
     for (size_t a = 0; a < r->count; a++)
         for (size_t b = 0; b < r->count; b++) {
             const size_t u = r->touched[a], v = r->touched[b];
-            if (u >= v) to[u * (u + 1) / 2 + v] += factor * vector[u] * vector[v];
+            if (u >= v) to[db_triangle_at(u, v)] += factor * vector[u] * vector[v];
         }
 }
 

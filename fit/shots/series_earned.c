@@ -33,7 +33,7 @@ static void solve_column(const series_model *m, size_t k) {
 /* An element of the scatter V of the half slopes. */
 static double scatter_of(const series_model *m, size_t i, size_t k) {
     const double *const triangle = m->of->scatter + 1 + m->of->unknowns;
-    return triangle[i > k ? i * (i + 1) / 2 + k : k * (k + 1) / 2 + i];
+    return triangle[db_triangle_at(i, k)];
 }
 
 /* Variance of an unknown, misfit included: an element of N^-1 V N^-1 (the sandwich). */
