@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/intensities/messages.h"
+#include "fit/merge/lower_symmetry.h"
 #include "fit/shots/records.h"
 #include "fit/shots/workers.h"
 
@@ -74,6 +75,25 @@ static db_status begin_normalized(db_intensity_search *w) {
     return DB_OK;
 }
 
+/* Fails if the shots agree better without some of the group's rotations. */
+static db_status check_symmetry(const db_intensity_search *w, const db_observations *observations) {
+    const db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
+    const db_asu_list *const list = w->pass.list;
+    db_context *const context = w->all->context;
+    char text[DB_INDEXING_TEXT];
+    db_lower_symmetry lower;
+    if (!w->all->settings.joint.reindex) return DB_OK;
+    DB_TRY(
+        db_lower_symmetry_find(context, list, &options, observations, &w->result->scaling, &lower));
+    if (!(lower.gain > 0)) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "model.symmetry: %s has %d rotations, but the intensities of the shots agree "
+                   "better with %d of them, without %s (ln of the probability is higher by %.1f): "
+                   "expected a space group without this rotation; or intensities.reindex: no",
+                   list->group->name, list->group->symmetry.count, lower.rotations,
+                   db_indexing_text(&lower.lost, text), lower.gain);
+}
+
 /* Merges all shots, in rank 0. */
 static db_status merge(const db_intensity_search *w, db_observations *observations) {
     const db_shots *const all = w->all;
@@ -88,6 +108,7 @@ static db_status merge(const db_intensity_search *w, db_observations *observatio
     DB_TRY(sort_shots(w, observations));
     DB_TRY(db_scale_shots(all->context, list, &options, (uint64_t)all->settings.joint.seed,
                           observations, &r->scaling, &r->merged));
+    DB_TRY(check_symmetry(w, observations));
     if (all->reference)
         r->agreement =
             db_reference_agreement_find(list, all->reference, r->merged.intensity, r->merged.sigma);

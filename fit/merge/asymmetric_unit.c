@@ -146,17 +146,34 @@ static db_status take_all(db_context *context, db_asu_list *list) {
     return DB_OK;
 }
 
-db_status db_asu_list_make(db_context *context, const double cell[6], const char *group,
-                           double d_min, int anomalous, db_asu_list *list) {
+static void begin_list(const double cell[6], double d_min, int anomalous, db_asu_list *list) {
     memset(list, 0, sizeof *list);
     memcpy(list->cell, cell, sizeof list->cell);
     list->d_min = d_min;
     list->anomalous = anomalous;
-    db_status status = find_group(context, group, list);
+}
+
+static db_status number_all(db_context *context, db_status status, db_asu_list *list) {
     if (status == DB_OK) status = make_box(context, list);
     if (status == DB_OK) status = take_all(context, list);
     if (status != DB_OK) db_asu_list_clear(list);
     return status;
+}
+
+db_status db_asu_list_make(db_context *context, const double cell[6], const char *group,
+                           double d_min, int anomalous, db_asu_list *list) {
+    begin_list(cell, d_min, anomalous, list);
+    return number_all(context, find_group(context, group, list), list);
+}
+
+db_status db_asu_list_make_in(db_context *context, const double cell[6],
+                              const db_space_group *group, double d_min, int anomalous,
+                              db_asu_list *list) {
+    begin_list(cell, d_min, anomalous, list);
+    list->group = malloc(sizeof *list->group);
+    if (list->group) *list->group = *group;
+    return number_all(context, list->group ? DB_OK : db_fail_memory(context, "the asymmetric unit"),
+                      list);
 }
 
 void db_asu_list_clear(db_asu_list *list) {

@@ -34,6 +34,10 @@ typedef struct db_asu_list {
  * with more than 10^9 indices. */
 db_status db_asu_list_make(db_context *context, const double cell[6], const char *group,
                            double d_min, int anomalous, db_asu_list *list);
+/* The same with the operators of a group. */
+db_status db_asu_list_make_in(db_context *context, const double cell[6],
+                              const db_space_group *group, double d_min, int anomalous,
+                              db_asu_list *list);
 void db_asu_list_clear(db_asu_list *list);
 
 /* Number of the reflection with these indices or equivalent ones; DB_NO_REFLECTION beyond d_min, for 0 0 0 and for

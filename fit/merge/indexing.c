@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double STRAIN =
-    0.015; /* largest strain of lattices that count as one: see db_indexing */
-
 /* Log probability of the measurements if the crystal has all rotations of the lattice, so that all ways are equal:
  * reflections that ways make of each other are one. */
 static double as_if_alike(db_shot_ways *r) {
@@ -46,9 +43,8 @@ static double as_if_alike(db_shot_ways *r) {
     return total;
 }
 
-/* Searches several orders, and leaves the probabilities of the best one. *gain: log probability minus as_if_alike. */
-static db_status search_orders(db_context *context, const db_indexing_options *options,
-                               db_shot_ways *r, double *gain) {
+db_status db_indexing_search(db_context *context, const db_indexing_options *options,
+                             db_shot_ways *r, double *gain) {
     const size_t shots = r->observations->shots, size = shots * (size_t)r->ways;
     size_t *const order = calloc(shots + 1, sizeof *order);
     double *const best = malloc((size + 1) * sizeof *best);
@@ -77,14 +73,6 @@ static db_status search_orders(db_context *context, const db_indexing_options *o
     return isnan(alike) ? db_fail_memory(context, "the indexing of the shots") : DB_OK;
 }
 
-static int best_way(const db_shot_ways *r, size_t s) {
-    const double *const p = r->probability + s * (size_t)r->ways;
-    int best = 0;
-    for (int w = 1; w < r->ways; w++)
-        if (p[w] > p[best]) best = w;
-    return best;
-}
-
 /* The way by which all shots are turned, once they agree: to the reference, or so that most shots stay unchanged. */
 static int common_way(const db_shot_ways *r, const db_indexings *ways, const db_space_group *group,
                       const double *reference, const db_shells *shells) {
@@ -93,7 +81,7 @@ static int common_way(const db_shot_ways *r, const db_indexings *ways, const db_
     double highest = -INFINITY, usual[DB_MOST_SHELLS], error;
     if (reference) db_shell_means(r->list, shells, reference, usual);
     for (size_t s = 0; s < r->observations->shots; s++)
-        if (db_shot_ways_has(r, s)) count[best_way(r, s)]++;
+        if (db_shot_ways_has(r, s)) count[db_shot_ways_best(r, s)]++;
     for (int w = 1; w < r->ways; w++)
         if (count[w] > count[most]) most = w;
     for (int w = 0; w < r->ways; w++) {
@@ -141,7 +129,7 @@ static void decide_ways(const db_shot_ways *r, const db_indexing_options *option
     size_t decided = 0, all = 0;
     for (size_t s = 0; s < observations->shots; s++) {
         if (!db_shot_ways_has(r, s)) continue;
-        const int own = best_way(r, s),
+        const int own = db_shot_ways_best(r, s),
                   both = db_indexings_product(&result->ways, r->list->group, own, then);
         result->probability[s] = r->probability[s * (size_t)r->ways + (size_t)own];
         result->way[s] = both >= 0 ? both : own;
@@ -183,7 +171,7 @@ static db_status resolve_ways(db_context *context, const db_asu_list *list,
     if (status == DB_OK) {
         db_shot_ways_take(&result->ways, shells, mean, &r);
         for (int w = 0; w < r.ways; w++) r.prior[w] = -log(r.ways);
-        status = search_orders(context, options, &r, &result->gain);
+        status = db_indexing_search(context, options, &r, &result->gain);
     }
     if (status == DB_OK) {
         memset(r.sum, 0, list->count * sizeof *r.sum);
@@ -199,7 +187,7 @@ static db_status resolve_ways(db_context *context, const db_asu_list *list,
 db_status db_indexing_result_make(db_context *context, const db_asu_list *list, size_t shots,
                                   db_indexing_result *result) {
     memset(result, 0, sizeof *result);
-    db_indexings_find(list->cell, list->group, STRAIN, &result->ways);
+    db_indexings_find(list->cell, list->group, DB_INDEXING_STRAIN, &result->ways);
     result->shots = shots;
     result->way = calloc(shots + 1, sizeof *result->way);
     result->probability = malloc((shots + 1) * sizeof *result->probability);

@@ -8,6 +8,10 @@
 #include "fit/merge/metric_operators.h"
 #include "fit/merge/observations.h"
 #include "fit/merge/shot_scales.h"
+#include "fit/merge/shot_ways.h"
+
+/* Largest strain of lattices that count as one: see db_indexing. */
+#define DB_INDEXING_STRAIN 0.015
 
 typedef struct db_indexing_options {
     double certain; /* least probability of a decided shot */
@@ -46,6 +50,11 @@ db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               const db_indexing_options *options, const double *reference,
                               db_observations *observations, db_scaling *scaling,
                               db_indexing_result *result, db_crystal_kinds *kinds);
+
+/* Searches the ways of all shots in several orders, and leaves the probabilities of the best one. *gain: log probability, minus
+ * the one of a crystal for which all ways are equal. */
+db_status db_indexing_search(db_context *context, const db_indexing_options *options,
+                             db_shot_ways *ways, double *gain);
 
 /* Finds the ways of the lattice, and makes room for `shots` shots with unknown ways. */
 db_status db_indexing_result_make(db_context *context, const db_asu_list *list, size_t shots,

@@ -76,7 +76,7 @@ void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const 
                                             ? db_asu_number(list, turned)
                                             : DB_NO_REFLECTION;
                 r->number[at * n + w] =
-                    number == DB_NO_REFLECTION ? number : db_asu_pair(list, number);
+                    number == DB_NO_REFLECTION || r->hands ? number : db_asu_pair(list, number);
             }
             at++;
         }
@@ -202,4 +202,12 @@ double db_shot_ways_likeness(const db_shot_ways *r, size_t first, const db_index
             db_likeness_add(&c, sum[h] / weight[h], 1 / weight[h], reference[to] / usual - 1, 0);
     }
     return db_likeness_value(&c, error);
+}
+
+int db_shot_ways_best(const db_shot_ways *r, size_t s) {
+    const double *const p = r->probability + s * (size_t)r->ways;
+    int best = 0;
+    for (int w = 1; w < r->ways; w++)
+        if (p[w] > p[best]) best = w;
+    return best;
 }

@@ -23,6 +23,7 @@ struct db_shot_ways {
     const db_observations *observations;
     const db_scaling *scaling;
     int ways;
+    int hands;   /* 1: Bijvoet mates are two reflections */
     size_t sums; /* numbers of reflections that ways may give; 0: numbers of the list */
     double prior[DB_MOST_INDEXINGS]; /* log of the prior probability */
     double misfit; /* variance of measurements by errors of the models, of an intensity of 1 */
@@ -48,6 +49,9 @@ void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const 
 
 /* Does the shot have measurements? */
 int db_shot_ways_has(const db_shot_ways *r, size_t s);
+
+/* The most probable way of a shot. */
+int db_shot_ways_best(const db_shot_ways *r, size_t s);
 
 /* Adds a shot to the sums by the probabilities of its ways; sign -1: removes it. */
 void db_shot_ways_add(db_shot_ways *r, size_t s, int sign);

@@ -363,12 +363,30 @@ static void boxes_are_let_go_of(void **state) {
     db_context_set_threads(stills.context, 0);
 }
 
+/* Shots of P 4, indexed in two ways, are refined as of P 4 2 2. */
+static void too_high_a_symmetry_is_refused(void **state) {
+    (void)state;
+    const db_fit_shot_source source = { .count = STILLS, .load = still_load, .name = still_name };
+    db_fit_shots_result *result = NULL;
+    stills_begin_other_indexing();
+    stills.turned = 2;
+    strcpy(stills.settings.amplitude_group, "89");
+    const db_status status = db_fit_run(stills.context, &source, &stills.settings, NULL, &result);
+    print_message("%s\n", db_context_message(stills.context));
+    assert_int_equal(status, DB_ERROR_INPUT);
+    assert_non_null(
+        strstr(db_context_message(stills.context), "better with 4 of them, without k,h,-l"));
+    db_fit_shots_result_destroy(&result);
+    stills_end_other_indexing();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slopes_agree_with_differences),
         cmocka_unit_test(intensities_come_back),
         cmocka_unit_test(boxes_are_let_go_of),
         cmocka_unit_test(shots_are_indexed_one_way),
+        cmocka_unit_test(too_high_a_symmetry_is_refused),
         cmocka_unit_test(what_is_at_a_bound_is_told),
     };
     return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);

@@ -2,6 +2,7 @@
 #include "support/context.h"
 #include "fit/made_up_shots.h"
 #include "fit/merge/indexing.h"
+#include "fit/merge/lower_symmetry.h"
 #include "fit/merge/scaling.h"
 
 #include <dualbragg/expert/symmetry.h>
@@ -120,6 +121,12 @@ static void check(const double *cell, const char *group, double d_min, made_up_o
     if (!begin(cell, group, d_min, options, &r)) skip();
     resolve(&r, NULL);
     if (r.result.end != DB_INDEXING_RESOLVED) print_message("%s: not resolved\n", group);
+    const db_indexing_options usual = DB_INDEXING_OPTIONS_INIT;
+    db_lower_symmetry lower;
+    assert_int_equal(
+        db_lower_symmetry_find(context, &r.list, &usual, &r.set.observations, &r.scaling, &lower),
+        DB_OK);
+    assert_true(lower.gain == 0);
     const size_t right = count_right(&r, &used);
     assert_true((double)used >= fewest_used * (double)options->shots);
     assert_true((double)right >= 0.99 * (double)used);
@@ -262,6 +269,50 @@ static void other_crystals_do_not_confuse(void **state) {
     }
 }
 
+/* A crystal of one group is taken for one of another, whose further rotations are ways of indexing: kept and lost rotations. */
+static void too_high_a_symmetry_is_found(void **state) {
+    (void)state;
+    static const struct {
+        const double *cell;
+        const char *group, *taken;
+        int rotations; /* 0: the group is right, or lower */
+    } cases[] = { { tetragonal, "P4", "P422", 4 },   { tetragonal, "P222", "P422", 4 },
+                  { hexagonal, "P6", "P622", 6 },    { hexagonal, "P321", "P622", 6 },
+                  { hexagonal, "P3", "P321", 3 },    { cubic, "P23", "P432", 12 },
+                  { tetragonal, "P4", "P4", 0 },     { tetragonal, "P422", "P422", 0 },
+                  { tetragonal, "P422", "P222", 0 }, { hexagonal, "P622", "P622", 0 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        made_up_options options = MADE_UP_OPTIONS_INIT;
+        db_asu_list taken;
+        run r;
+        options.shots = 60;
+        options.each = 200;
+        if (!begin(cases[i].cell, cases[i].group, 2.2, &options, &r)) skip();
+        assert_int_equal(db_asu_list_make(context, cases[i].cell, cases[i].taken, 2.2, 1, &taken),
+                         DB_OK);
+        for (size_t k = 0; k < r.set.observations.first[options.shots]; k++) {
+            db_observation *const o = &r.set.observations.list[k];
+            const int hkl[3] = { o->hkl[0], o->hkl[1], o->hkl[2] };
+            o->reflection = db_asu_number(&taken, hkl);
+        }
+        const db_asu_list own = r.list;
+        r.list = taken;
+        resolve(&r, NULL);
+        const db_indexing_options usual = DB_INDEXING_OPTIONS_INIT;
+        db_lower_symmetry lower;
+        assert_int_equal(db_lower_symmetry_find(context, &r.list, &usual, &r.set.observations,
+                                                &r.scaling, &lower),
+                         DB_OK);
+        print_message("%s as %s: %d rotations, gain %.1f\n", cases[i].group, cases[i].taken,
+                      lower.rotations, lower.gain);
+        assert_int_equal(lower.rotations, cases[i].rotations);
+        assert_int_equal(lower.gain > 0, cases[i].rotations > 0);
+        db_asu_list_clear(&taken);
+        r.list = own;
+        end(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ways_are_those_of_the_lattice),
@@ -272,6 +323,7 @@ int main(void) {
         cmocka_unit_test(shots_that_do_not_tell_stay_as_they_are),
         cmocka_unit_test(a_reference_says_which_way),
         cmocka_unit_test(other_crystals_do_not_confuse),
+        cmocka_unit_test(too_high_a_symmetry_is_found),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
