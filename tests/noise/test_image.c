@@ -167,7 +167,8 @@ static void every_width_is_filled(void **state) {
             assert_true(again[i] == (in ? signal_[i] : 0));
             photons += in ? (double)level[i] : 0;
         }
-        assert_true(fabs(s.photons - photons) < 5 * sqrt(photons)); /* by chance, and 3 % by calibration */
+        assert_true(fabs(s.photons - photons) <
+                    5 * sqrt(photons)); /* by chance, and 3 % by calibration */
     }
 }
 
