@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MANY_PARTS = 4 }; /* for each quantity: they make a good estimate of the scatter */
+
 /* Trace of covariance x scatter: scatter of all directions, in units of noise. */
 static double scatter_in_units_of_noise(const db_covariance *c, const double *scatter) {
     double sum = 0;
@@ -30,14 +32,13 @@ static double misfit_of_regions(const db_covariance *c, const db_scatter *s) {
     return ratio > 1 + 3 * sqrt(2 / all) ? sqrt(ratio) : 1;
 }
 
-/* Raises robust errors to the errors by a scatter. */
-static void raise_robust(const db_scatter *s, db_covariance *c, double *shared_misfit) {
-    const size_t least_parts = 4; /* per quantity */
+/* Raises robust errors to the errors by a scatter of more than `least` parts. */
+static void raise_robust(const db_scatter *s, size_t least, db_covariance *c,
+                         double *shared_misfit) {
     const double misfit = s->of_regions ? misfit_of_regions(c, s) : 1,
                  enlarged = sqrt((double)DB_REGIONS / (DB_REGIONS - 1)),
                  left = (double)s->parts - (double)s->quantities,
-                 factor = s->parts < least_parts * s->quantities ? (double)NAN
-                                                                 : sqrt((double)s->parts / left);
+                 factor = s->parts > least ? sqrt((double)s->parts / left) : (double)NAN;
     if (s->of_regions) *shared_misfit = misfit;
     for (size_t i = 0; i < c->count; i++) {
         double error = db_covariance_sandwich(c, s->of_parts, i);
@@ -50,7 +51,15 @@ db_status db_errors_of_parts(db_context *context, const double *normal, size_t c
                              const int *used, const db_scatter *scatter, size_t scatters,
                              db_covariance *estimate, double *shared_misfit) {
     DB_TRY(db_covariance_estimate(context, normal, count, used, estimate));
-    for (size_t k = 0; k < scatters; k++) raise_robust(&scatter[k], estimate, shared_misfit);
+    int enough = 0;
+    for (size_t k = 0; k < scatters; k++) {
+        const size_t wanted = MANY_PARTS * scatter[k].quantities;
+        raise_robust(&scatter[k], wanted - (wanted > 0), estimate, shared_misfit);
+        enough |= scatter[k].parts >= wanted;
+    }
+    /* a poor estimate beats none: models that miss more than noise have far too small errors without */
+    for (size_t k = 0; k < scatters && !enough; k++)
+        raise_robust(&scatter[k], scatter[k].quantities, estimate, shared_misfit);
     return DB_OK;
 }
 

@@ -189,6 +189,18 @@ static void scatter_of_parts_and_regions_makes_errors(void **state) {
         for (int i = 0; i < 2; i++)
             close_to(c.robust[i], sqrt(alone[i] * (count < 8 ? 40 / 38.0 : 2 * 8 / 6.0)));
     }
+    for (size_t count = 2; count < 4; count++) { /* fewer count, too, if there is nothing better */
+        const db_scatter scatter = { parts, NULL, count, 1, 2 };
+        double misfit = 1;
+        db_covariance_clear(&c);
+        assert_int_equal(db_errors_of_parts(context, normal, 2, used, &scatter, 1, &c, &misfit),
+                         DB_OK);
+        for (int i = 0; i < 2; i++)
+            if (count > 2)
+                close_to(c.robust[i], sqrt(alone[i] * 3));
+            else
+                assert_true(isnan(c.robust[i]));
+    }
 }
 
 int main(void) {
