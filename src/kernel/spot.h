@@ -310,6 +310,12 @@ typedef struct {
     vec3 rho;
 } spot_cap;
 
+#ifndef SPOT_MOST_CAP
+/* Largest part of B that the cap takes away. A node on the sphere loses a half. Nodes of small Bragg angles and wide rotations
+ * may be farther than their cap from the sphere, which it does not meet there: B would be singular, and negative beyond. */
+#define SPOT_MOST_CAP 0.75
+#endif
+
 /* f is the square of the rotations' share of the variance across the plane of scattering: where
  * blocks are as wide as their rotations turn them, the cap is blurred. */
 AD_FN spot_cap spot_cap_of(const interface_values *z, const db_spot_name *name,
@@ -328,8 +334,10 @@ AD_FN spot_cap spot_cap_of(const interface_values *z, const db_spot_name *name,
                                    v3_dot(arm, v3_symmetric(spread->rotation, arm))),
                              n_sqr(kappa));
     const num share = n_div(turned, v3_dot(across, v3_symmetric(s, across)));
-    const num f = n_sqr(share);
-    const num left = n_sub(square, n_mul(f, n_add(v3_dot(incident, rho), square)));
+    const num ahead = n_add(v3_dot(incident, rho), square), all = n_sqr(share),
+              most = n_scale(square, l_set((REAL)SPOT_MOST_CAP));
+    const num f = n_select(l_lt(most.v, n_mul(all, ahead).v), n_div(most, ahead), all);
+    const num left = n_sub(square, n_mul(f, ahead));
     cap.back = n_select(plane, n_div(f, left), cap.back);
     cap.determinant = n_select(plane, n_div(left, square), cap.determinant);
     return cap;

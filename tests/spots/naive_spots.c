@@ -313,7 +313,9 @@ static void bend(naive_spot *out) {
         excess += c[i] * c[i];
         motion += c[i] * out->v[i];
     }
-    const real shrink = 1 - out->cap * beam, g = out->cap / shrink;
+    /* where the node is farther than its cap from the sphere, this would have no inverse */
+    const real cap = out->cap * beam > 0.75L ? 0.75L / beam : out->cap;
+    const real shrink = 1 - cap * beam, g = cap / shrink;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) back[i][k] = (i == k) + g * rho[i] * c[k];
     for (int i = 0; i < 3; i++)
