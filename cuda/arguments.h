@@ -168,7 +168,7 @@ enum {
     DB_CUDA_SHAPE_COMPACT,
     DB_CUDA_SHAPES,
     DB_CUDA_SHAPE_ANY = 0, /* of general jobs */
-    DB_CUDA_SHAPE_FLAT,    /* those without curved panels, interpolation, sites */
+    DB_CUDA_SHAPE_FLAT,    /* those without curved panels, interpolation, sites, halo */
     /* of spots in closed form: the crystal is at rest, or turns */
     DB_CUDA_SPOTS_REST = 0,
     DB_CUDA_SPOTS_MOVE = 1

@@ -19,7 +19,8 @@ db_status db_cuda_launch(db_context *context, db_device_plan *plan, const void *
 
 int db_cuda_shape(const db_device_work *work) {
     if (work->kind == DB_KERNEL_GENERAL_FORWARD || work->kind == DB_KERNEL_GENERAL_GRADIENT)
-        return work->job.curved || work->job.interpolate || work->job.site_kinds
+        return work->job.curved || work->job.interpolate || work->job.site_kinds ||
+                       work->job.halo.number
                    ? DB_CUDA_SHAPE_ANY
                    : DB_CUDA_SHAPE_FLAT;
     if (db_device_has_spots(work->kind))

@@ -2,6 +2,8 @@
  * processor. Compiled many times, with the definitions of kernel/spot_instance.c except instruction sets. */
 #define LANES 1
 #define DB_LOOSE_COLUMNS_APART 1
+/* With a halo kernels would spill registers, also where there is none. */
+#define DB_INSTANCE_WITHOUT_HALO 1
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #define BLOCK DB_CUDA_BLOCK
 #else

@@ -32,6 +32,8 @@ static void clear_pointers(db_kernel_job *job) {
                                       offsetof(db_kernel_job, site_part),
                                       offsetof(db_kernel_job, site_curve),
                                       offsetof(db_kernel_job, site_curve_slope),
+                                      offsetof(db_kernel_job, halo.number),
+                                      offsetof(db_kernel_job, halo.slope),
                                       offsetof(db_kernel_job, amorphous.knot),
                                       offsetof(db_kernel_job, amorphous.cubic),
                                       offsetof(db_kernel_job, amorphous.bin),

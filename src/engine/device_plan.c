@@ -89,8 +89,10 @@ static void list_arrays(db_plan *plan, db_device_work *work) {
     const size_t panels = plan->experiment.detector.panel_count,
                  intervals = (size_t)plan->experiment.background.count + 1,
                  rotations = gradient ? (size_t)job->rotation_slopes : 0,
-                 sources = gradient ? (size_t)job->source_slopes : 0,
-                 squares = job->table_used && !job->interpolate ? plan->table.count + 1 : 0;
+                 sources = gradient ? (size_t)job->source_slopes : 0;
+    /* a halo looks up its nodes in a table of default_F alone, too */
+    const int tabled = (job->table_used || job->halo.number) && !job->interpolate;
+    const size_t squares = tabled ? plan->table.count + 1 : 0;
     ADD(panel, panels, 0);
     ADD(source_double, job->source_count, 0);
     ADD(sample_double, job->sample_count, 0);
@@ -118,6 +120,10 @@ static void list_arrays(db_plan *plan, db_device_work *work) {
         ADD(amorphous.knot, intervals + 1, 0);
         ADD(amorphous.cubic, intervals * 4, 0);
         ADD(amorphous.bin, (size_t)job->amorphous.bins, 0);
+    }
+    if (job->halo.number) {
+        ADD(halo.number, DB_HALO_NUMBERS, 0);
+        ADD(halo.slope, rotations * DB_HALO_NUMBERS, 0);
     }
     if (gradient) ADD(contraction, panels * job->parameter_count, 0);
     if (db_device_has_spots(work->kind)) list_spots(plan, work);
@@ -185,12 +191,13 @@ static db_status stay_on_processor(db_plan *plan) {
 static db_status attach_to_device(db_plan *plan) {
     db_context *context = plan->context;
     const db_device_work work = work_of(plan, &plan->job, db_plan_forward_kind(plan));
+    const int closed_halo = plan->spots && plan->job.halo.number;
     const db_status status =
-        plan->experiment.reference.on || plan->job.halo
+        plan->experiment.reference.on || closed_halo
             ? db_fail(context, DB_ERROR_UNSUPPORTED, "device %s: %s on the processor only",
                       plan->device.chosen.name,
-                      plan->job.halo ? "a diffuse halo is computed"
-                                     : "the reference's arithmetic (compat) runs")
+                      closed_halo ? "a diffuse halo beside spots in closed form is computed"
+                                  : "the reference's arithmetic (compat) runs")
             : plan->device.chosen.backend->operations->create(context, plan->device.chosen.number,
                                                               &work, &plan->device.part);
     if (status == DB_OK || !plan->device.chosen.automatic) return status;

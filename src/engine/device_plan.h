@@ -16,7 +16,7 @@ typedef struct db_device_array {
     unsigned long version;
 } db_device_array;
 
-enum { DB_DEVICE_MOST_ARRAYS = 41 };
+enum { DB_DEVICE_MOST_ARRAYS = 43 };
 
 typedef struct db_device_work {
     db_kernel_job

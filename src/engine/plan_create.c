@@ -26,7 +26,8 @@ static void fill_values(db_plan *plan) {
     db_plan_values_fill(&plan->experiment, &plan->parameters, &plan->table, &plan->values,
                         &plan->job);
     plan->job.region = plan->tiles.regions;
-    if (plan->tiles.region_node) plan->job.halo = NULL; /* regions show one reflection each */
+    /* regions show one reflection each */
+    if (plan->tiles.region_node) plan->job.halo.number = NULL;
     if (plan->spots)
         db_spots_outdate(plan);
     else
@@ -54,7 +55,6 @@ static db_status build_plan(db_plan *plan, const db_experiment *experiment,
     if (plan->parameters.count)
         DB_TRY(db_plan_slopes_create(plan->context, &plan->parameters, plan->values.sample_count,
                                      &plan->slopes, &plan->job));
-    plan->values.halo.slope = plan->slopes.halo;
     plan->job.pixel_type = options->pixel_type;
     plan->job.streaming =
         (double)plan->tiles.pixels * (double)(plan->parameters.count + 1) * sizeof(float) >

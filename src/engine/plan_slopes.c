@@ -271,6 +271,7 @@ void db_plan_slopes_fill(db_context *context, const db_plan_parameters *p,
     job->source_slope_double = slopes->source_double;
     job->source_slope_float = slopes->source_float;
     job->site_curve_slope = slopes->site_curve;
+    job->halo.slope = slopes->halo;
     job->contraction = slopes->contraction;
     if (is_closed(p)) {
         job->spots.each = (uint32_t)db_spot_passes_list(&slopes->passes, job->spots.parameters);

@@ -63,9 +63,9 @@ static void fill_samples(db_plan_values *values) {
 }
 
 static void fill_halo(const db_experiment *e, db_plan_values *values, db_kernel_job *job) {
-    job->halo = db_has_halo(&e->crystal) ? &values->halo : NULL;
-    for (int i = 0; job->halo && i < DB_HALO_NUMBERS; i++)
-        values->halo.number[i] = values->interface.halo[i].v;
+    job->halo.number = db_has_halo(&e->crystal) ? values->halo : NULL;
+    for (int i = 0; job->halo.number && i < DB_HALO_NUMBERS; i++)
+        values->halo[i] = values->interface.halo[i].v;
 }
 
 /* Fills the members of general jobs: curved panels, sensors, backgrounds. */
@@ -92,7 +92,7 @@ static void fill_general(const db_experiment *e, const db_plan_values *values,
     job->site_kinds = db_site_count(&e->structure_factors);
     job->site_part = table->site_part;
     job->site_curve = values->site_curve;
-    job->general = job->halo || job->site_kinds > 0 || job->dmin > 0 || job->water != 0 ||
+    job->general = job->halo.number || job->site_kinds > 0 || job->dmin > 0 || job->water != 0 ||
                    job->amorphous.bins > 0 || job->sensor || job->curved || job->interpolate ||
                    parameters->beyond_table > 0;
 }

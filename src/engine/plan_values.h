@@ -19,7 +19,7 @@ typedef struct db_plan_values {
     db_kernel_sample_float *sample_float;
     double *site_curve; /* job.site_curve */
     size_t sample_count;
-    db_kernel_halo halo; /* filled if the crystal has a halo */
+    double halo[DB_HALO_NUMBERS]; /* filled if the crystal has a halo */
     db_amorphous_curve curve;
     db_kernel_reference reference; /* in use if experiment.reference.on */
     int *reference_phi_step;

@@ -40,7 +40,7 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
                        "%s: structure factors that depend on the photon energy have no derivatives "
                        "by single amplitudes; f' and f'' of kinds of sites are parameters",
                        what);
-    if (plan->job.halo)
+    if (plan->job.halo.number)
         return db_fail(
             plan->context, DB_ERROR_UNSUPPORTED,
             "%s: derivatives by all structure factors: expected a crystal without a "

@@ -214,7 +214,8 @@ static int one_beam(const db_plan *plan) {
     const db_kernel_job *job = &plan->job;
     const db_beam *beam = &plan->experiment.beam;
     if (beam->source_count == 1) return 1;
-    if (job->debye_waller || job->water != 0 || job->amorphous.bins > 0 || job->halo) return 0;
+    if (job->debye_waller || job->water != 0 || job->amorphous.bins > 0 || job->halo.number)
+        return 0;
     for (size_t j = 1; j < beam->source_count; j++) {
         const db_source *a = &beam->sources[0];
         const db_source *b = &beam->sources[j];

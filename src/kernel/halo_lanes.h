@@ -5,16 +5,15 @@
 #ifndef DB_KERNEL_HALO_LANES_H
 #define DB_KERNEL_HALO_LANES_H
 
-#include "kernel/samples.h"
+#include "kernel/debye_waller.h"
 
-/* Not for devices, which refuse jobs with a halo, nor in the amplitudes' instance. */
-#if defined(AD_DEVICE_LANGUAGE) || defined(DB_INSTANCE_AMPLITUDES)
-#define HALO(job) 0
+#if DB_INSTANCE_HALO
+/* On devices: all nodes share the loop's instructions and registers. */
+#if defined(AD_DEVICE_LANGUAGE)
+#define DB_NODES_IN_TURN _Pragma("unroll 1")
 #else
-#define HALO(job) (GENERAL && (job)->halo)
+#define DB_NODES_IN_TURN
 #endif
-
-#if DB_INSTANCE_GENERAL && !defined(AD_DEVICE_LANGUAGE) && !defined(DB_INSTANCE_AMPLITUDES)
 #define REAL SHAPE_REAL
 #if DB_INSTANCE_KIND > 0
 #define DIRS 1
@@ -60,7 +59,7 @@ AD_INLINE void add_halo_products(const fine v[3], fine weight, fine sum[6]) {
 /* Adds one node. offset: h - node. */
 AD_INLINE void add_halo_node(const db_kernel_job *job, const wide node[3], const fine offset[3],
                              halo_nodes *sums) {
-    const double *const number = job->halo->number;
+    const double *const number = job->halo.number;
     fine turned[3];
     const squared_amplitude f = nearest(job, node);
     halo_turned(number + DB_HALO_M, offset, turned);
@@ -88,6 +87,7 @@ AD_INLINE void sum_halo_nodes(const db_kernel_job *job, const wide h[3], halo_no
     for (int n = 0; n < job->amplitude_slopes; n++) sums->by_amplitude[n] = f_set(0);
 #endif
     for (int j = 0; j < 3; j++) middle[j] = w_nearest_node(h[j]);
+    DB_NODES_IN_TURN
     for (int i = 0; i < DB_HALO_NODES; i++) {
         const int step[3] = { i / 9 - DB_HALO_REACH, i / 3 % 3 - DB_HALO_REACH,
                               i % 3 - DB_HALO_REACH };
@@ -107,7 +107,7 @@ AD_INLINE void sum_halo_nodes(const db_kernel_job *job, const wide h[3], halo_no
 AD_INLINE void add_halo_slopes(const db_kernel_job *job, size_t s, const fine q[3], fine u,
                                const fine h[3], const fine u_turned[3], fine strength,
                                const halo_nodes *nodes, pixel_sums *sums, source_sums *source) {
-    const db_kernel_halo *const halo = job->halo;
+    const db_kernel_halo *const halo = &job->halo;
     const fine by_density = f_mul(u, f_mul(strength, nodes->profile)),
                by_sum = f_mul(f_mul(u, f_set(halo->number[DB_HALO_DENSITY])), strength),
                by_strength = f_mul(f_mul(u, f_set(halo->number[DB_HALO_DENSITY])), nodes->profile),
@@ -145,10 +145,9 @@ AD_INLINE void add_halo_slopes(const db_kernel_job *job, size_t s, const fine q[
 #endif
 
 /* Adds the halo of all samples to those of a source, as F_c^2 F_latt^2. u: what multiplies them. */
-static __attribute__((noinline, unused)) void add_halo(const db_kernel_job *job, const wide_vec3 *q,
-                                                       fine u, source_sums *source,
-                                                       pixel_sums *sums) {
-    const double *const number = job->halo->number;
+DB_RARE_FN void add_halo(const db_kernel_job *job, const wide_vec3 *q, fine u, source_sums *source,
+                         pixel_sums *sums) {
+    const double *const number = job->halo.number;
     fine total = f_set(0), fine_q[3];
     (void)u, (void)sums;
     narrow_vector(*q, fine_q);

@@ -36,8 +36,8 @@
  * structure factors, no background, no resolution limit). */
 enum { GENERAL = DB_INSTANCE_GENERAL };
 
-/* Instances with DB_INSTANCE_FLAT, on devices, leave out of general jobs curved panels, interpolation
- * and structure factors by energy, which take many registers and which most data do not need. */
+/* Instances with DB_INSTANCE_FLAT, on devices, leave out of general jobs curved panels, interpolation,
+ * structure factors by energy and a diffuse halo, which take many registers and which most data do not need. */
 #if defined(DB_INSTANCE_FLAT)
 #define CURVED(job) 0
 #define INTERPOLATED(job) 0
@@ -47,6 +47,24 @@ enum { GENERAL = DB_INSTANCE_GENERAL };
 #define INTERPOLATED(job) (GENERAL && (job)->interpolate)
 #define BY_ENERGY(job) (GENERAL && (job)->site_kinds)
 #endif
+
+/* A halo needs registers, too, and columns: not in the amplitudes' instance, nor in those of devices that leave it out
+ * (DB_INSTANCE_FLAT, DB_INSTANCE_WITHOUT_HALO). */
+#if DB_INSTANCE_GENERAL && !defined(DB_INSTANCE_AMPLITUDES) && !defined(DB_INSTANCE_FLAT) &&       \
+    !defined(DB_INSTANCE_WITHOUT_HALO)
+#define DB_INSTANCE_HALO 1
+#define HALO(job) ((job)->halo.number != NULL)
+#else
+#define DB_INSTANCE_HALO 0
+#define HALO(job) 0
+#endif
+
+/* Columns that devices keep apart. */
+enum {
+    DB_LOOSE_COLUMNS =
+        DB_COLUMN_ROTATION - DB_COLUMN_AMPLITUDE +
+        (DB_INSTANCE_HALO ? DB_MAX_ROTATION_SLOPES : DB_MAX_ROTATION_SLOPES_WITHOUT_HALO)
+};
 
 #if defined(DB_INSTANCE_PRECISION_MIXED)
 #define SHAPE_REAL float

@@ -18,9 +18,9 @@
  * needs are neighbours (db_kernel_contraction). */
 enum {
     /* anisotropic mosaic spread, misset, phi, tilts of the spindle. With a halo also cell, numbers of
-     * cells, and six parameters of the halo; devices refuse jobs with a halo */
+     * cells, and six parameters of the halo */
     DB_MAX_ROTATION_SLOPES = 21,
-    DB_MAX_DEVICE_ROTATION_SLOPES = 9,
+    DB_MAX_ROTATION_SLOPES_WITHOUT_HALO = 9,
     DB_MAX_SOURCE_SLOPES = 16,
     DB_MAX_AMPLITUDE_SLOPES = 8, /* DB_PARAMETER_SLOTS */
     DB_COLUMN_LATTICE = 0,       /* 9: d/d lattice, row-major, in the frame of the first phi step */
@@ -43,9 +43,7 @@ enum {
     DB_COLUMN_SOURCE = DB_COLUMN_AMPLITUDE + DB_MAX_AMPLITUDE_SLOPES,
     /* one per parameter that moves the sample rotations or the halo */
     DB_COLUMN_ROTATION = DB_COLUMN_SOURCE + DB_MAX_SOURCE_SLOPES,
-    DB_COLUMN_COUNT = DB_COLUMN_ROTATION + DB_MAX_ROTATION_SLOPES,
-    DB_LOOSE_COLUMNS = /* on devices */
-    DB_COLUMN_ROTATION + DB_MAX_DEVICE_ROTATION_SLOPES - DB_COLUMN_AMPLITUDE
+    DB_COLUMN_COUNT = DB_COLUMN_ROTATION + DB_MAX_ROTATION_SLOPES
 };
 
 typedef struct AD_DEVICE_ALIGNED db_kernel_panel {
@@ -91,8 +89,8 @@ typedef struct AD_DEVICE_ALIGNED db_kernel_sample_float {
 
 /* The diffuse halo of a job. */
 typedef struct db_kernel_halo {
-    double number[DB_HALO_NUMBERS]; /* model/halo.h */
-    const double *slope;            /* [rotation_slopes][DB_HALO_NUMBERS] */
+    const double *number; /* [DB_HALO_NUMBERS], model/halo.h; NULL: the crystal has none */
+    const double *slope;  /* [rotation_slopes][DB_HALO_NUMBERS] */
 } db_kernel_halo;
 
 /* A parameter's derivative: coefficients times a run of neighbouring columns. The overall scale is
@@ -235,8 +233,8 @@ typedef struct db_kernel_job {
     int site_kinds;
     const double *site_part;
     const double *site_curve;
-    const db_kernel_halo *halo; /* general jobs on the host: the crystal's halo, or NULL */
-    double b_factor;            /* angstrom^2 */
+    db_kernel_halo halo; /* of general jobs */
+    double b_factor;     /* angstrom^2 */
 
     /* 1: a general job, which uses members from here to amplitude_direction; 0: a plain job without */
     int general;

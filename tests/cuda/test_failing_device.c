@@ -424,12 +424,16 @@ static void a_diffuse_halo_is_the_processors(void **state) {
     db_plan *plan;
     const db_plan_options options = options_of(DB_FLOAT32, DB_PRECISION_MIXED);
     machine_takes_all();
+    experiment.spread.spots = DB_SPOTS_CLOSED;
+    experiment.spread.mosaic = 0.1;
     experiment.crystal.diffuse_sigma[0] = 0.3;
     experiment.crystal.diffuse_gamma[0] = 40;
     assert_int_equal(db_context_set_device(device, "cuda"), DB_OK);
     assert_int_equal(db_plan_create(device, &experiment, &options, &plan), DB_ERROR_UNSUPPORTED);
-    assert_string_equal(db_context_message(device),
-                        "device cuda:0: a diffuse halo is computed on the processor only");
+    assert_string_equal(
+        db_context_message(device),
+        "device cuda:0: a diffuse halo beside spots in closed form is computed on the "
+        "processor only");
     assert_int_equal(db_context_set_device(device, "auto"), DB_OK);
     assert_int_equal(db_plan_create(device, &experiment, &options, &plan), DB_OK);
     assert_string_equal(db_plan_device(plan), "cpu");

@@ -259,11 +259,13 @@ static void compare_normal(const bench *b, db_precision precision, int weighted)
     db_plan_destroy(&own);
 }
 
-/* Devices have no diffuse halo. */
+/* Devices have no halo beside spots in closed form. */
 static int is_refused(const bench *b) {
     db_plan_options options = DB_PLAN_OPTIONS_INIT;
     db_plan *plan = NULL;
-    if (!(b->experiment.crystal.diffuse_gamma[0] > 0)) return 0;
+    if (b->experiment.spread.spots != DB_SPOTS_CLOSED ||
+        !(b->experiment.crystal.diffuse_gamma[0] > 0))
+        return 0;
     assert_int_equal(db_plan_create(b->device, &b->experiment, &options, &plan),
                      DB_ERROR_UNSUPPORTED);
     assert_non_null(strstr(db_context_message(b->device), "a diffuse halo"));
