@@ -23,8 +23,8 @@
 
 enum {
     FAR = 5,   /* largest change of an index */
-    FORM = 4,  /* numbers of a change: 1, h, k, l */
-    TRIED = 6, /* changes that are fitted: those that cost least to first order */
+    NEAR = 12, /* changes for which spots are trusted in turn: the likeliest if all are trusted */
+    TRIED = 6, /* changes that are fitted: those that are likeliest to first order */
     STEPS = 4  /* with the slopes of the start */
 };
 /* A spot at a node of the model. */
@@ -45,11 +45,11 @@ typedef struct numbering {
     size_t count; /* of spots */
     numbered_spot *spot;
     double *slope;  /* [count][3][v.count]; owned, with the following */
-    double *at;     /* [count][3]: coordinates of nodes as seen from their spots */
+    double *at;     /* [count][3]: coordinates of nodes as seen from their spots, */
+    double *same;   /* [count][3]: and with the present indices */
     double *factor; /* of the normal matrix of the moves */
     double *usual;  /* standard deviations of moves */
     double *value, *other, *step, *room;
-    double form[FORM * FORM]; /* the least square of a change is a form of it */
 } numbering;
 
 /* Settings that refine orientation, beam centre, distance and tilts, and what else was refined and moves spots: a held
@@ -153,96 +153,48 @@ static db_status find_moves(numbering *n, const int by[3]) {
     return DB_OK;
 }
 
-/* Adds weight x slope x of: the slopes of the square by the moves. */
-static void add_slopes(const numbering *n, size_t spot, const double of[3], double *sum,
-                       size_t stride) {
+/* Adds weight x slope x of: the slopes of the square by the first moves. sum: [count] */
+static void add_slopes(const numbering *n, size_t spot, const double of[3], size_t count,
+                       double *sum) {
     const size_t moves = n->v.count;
     double weighted[3];
     db_apply(n->spot[spot].weight, of, weighted);
     for (int i = 0; i < 3; i++) weighted[i] *= n->spot[spot].trust;
     for (int i = 0; i < 3; i++)
-        for (size_t k = 0; k < moves; k++)
-            sum[k * stride] += weighted[i] * n->slope[(3 * spot + (size_t)i) * moves + k];
+        for (size_t k = 0; k < count; k++)
+            sum[k] += weighted[i] * n->slope[(3 * spot + (size_t)i) * moves + k];
 }
 
 static void factor_moves(numbering *n, double *normal) {
     const size_t moves = n->v.count;
     memset(normal, 0, moves * moves * sizeof *normal);
-    for (size_t k = 0; k < moves; k++) {
-        for (size_t s = 0; s < n->count; s++) {
+    for (size_t s = 0; s < n->count; s++)
+        for (size_t k = 0; k < moves; k++) {
             const double *const slope = n->slope + 3 * s * moves + k;
             const double column[3] = { slope[0], slope[moves], slope[2 * moves] };
-            add_slopes(n, s, column, normal + k, moves);
+            add_slopes(n, s, column, k + 1, normal + k * moves);
         }
-        normal[k * moves + k] += 1 / (n->usual[k] * n->usual[k]);
-    }
+    for (size_t k = 0; k < moves; k++) normal[k * moves + k] += 1 / (n->usual[k] * n->usual[k]);
     db_cholesky_factor(moves, normal, moves, 0, NULL, DB_LEAST_FOR_STEP, n->factor);
-}
-
-/* The least square of distances of spots from their nodes for any change of indices, to first order in all moves. */
-static void find_form(const db_evidence *e, numbering *n) {
-    const size_t moves = n->v.count;
-    memset(n->form, 0, sizeof n->form);
-    memset(n->room, 0, FORM * moves * sizeof *n->room);
-    for (size_t s = 0; s < n->count; s++) {
-        double column[FORM][3], by_index[9];
-        db_multiply(n->spot[s].offset, e->lattice, by_index);
-        for (int i = 0; i < 3; i++) {
-            column[0][i] = n->at[3 * s + (size_t)i];
-            for (int k = 0; k < 3; k++) column[1 + k][i] = by_index[3 * i + k];
-        }
-        for (int j = 0; j < FORM; j++) {
-            double weighted[3];
-            db_apply(n->spot[s].weight, column[j], weighted);
-            for (int k = 0; k < FORM; k++) n->form[FORM * j + k] += db_dot(weighted, column[k]);
-            add_slopes(n, s, column[j], n->room + (size_t)j * moves, 1);
-        }
-    }
-    for (int j = 0; j < FORM; j++)
-        db_cholesky_forward(moves, n->factor, n->room + (size_t)j * moves);
-    for (int j = 0; j < FORM; j++)
-        for (int k = 0; k < FORM; k++)
-            for (size_t m = 0; m < moves; m++)
-                n->form[FORM * j + k] -=
-                    n->room[(size_t)j * moves + m] * n->room[(size_t)k * moves + m];
-}
-
-static double square_of(const numbering *n, const int by[3]) {
-    const double change[FORM] = { 1, by[0], by[1], by[2] };
-    double sum = 0;
-    for (int j = 0; j < FORM; j++)
-        for (int k = 0; k < FORM; k++) sum += change[j] * n->form[FORM * j + k] * change[k];
-    return sum;
 }
 
 /* A change of indices. */
 typedef struct change {
-    double score; /* minus its square */
+    double score; /* log likelihood, but for a constant */
     int by[3];
 } change;
 
-/* The changes of indices that cost least, the first one least; returns their number. */
-static size_t find_changes(const numbering *n, change best[TRIED]) {
-    enum { SIDE = 2 * FAR + 1 };
-    size_t found = 0;
-    for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
-        change c = { 0, { i / SIDE / SIDE - FAR, i / SIDE % SIDE - FAR, i % SIDE - FAR } };
-        if (!c.by[0] && !c.by[1] && !c.by[2]) continue;
-        c.score = -square_of(n, c.by);
-        found = db_search_keep(&c, sizeof c, best, found, TRIED);
-    }
-    return found;
+static double square_at(const numbering *n, size_t spot) {
+    double weighted[3];
+    db_apply(n->spot[spot].weight, n->at + 3 * spot, weighted);
+    return db_dot(weighted, n->at + 3 * spot);
 }
 
 /* Weights of Student's distribution, whose width is that of the spots that it trusts. */
 static void trust_spots(numbering *n) {
-    enum { ROUNDS = 10 };
+    enum { ROUNDS = 20 };
     double scale = 1, *const square = n->room;
-    for (size_t s = 0; s < n->count; s++) {
-        double weighted[3];
-        db_apply(n->spot[s].weight, n->at + 3 * s, weighted);
-        square[s] = db_dot(weighted, n->at + 3 * s);
-    }
+    for (size_t s = 0; s < n->count; s++) square[s] = square_at(n, s);
     for (int round = 0; round < ROUNDS; round++) {
         double sum = 0, all = 0;
         for (size_t s = 0; s < n->count; s++) {
@@ -252,6 +204,83 @@ static void trust_spots(numbering *n) {
         }
         scale = sum / all;
     }
+}
+
+/* The step that n->value must be lowered by. moved: from the start */
+static void find_step(numbering *n, const double *moved) {
+    const size_t moves = n->v.count;
+    memset(n->step, 0, moves * sizeof *n->step);
+    for (size_t s = 0; s < n->count; s++) add_slopes(n, s, n->at + 3 * s, moves, n->step);
+    for (size_t k = 0; k < moves; k++) n->step[k] += moved[k] / (n->usual[k] * n->usual[k]);
+    db_cholesky_solve(moves, n->factor, n->step);
+}
+
+/* Log likelihood of spots at nodes with changed indices, to first order in all moves. Spots follow Student's distribution,
+ * since a wrong model meets some spots with indices of another kind. rounds: of trust in spots; 1: with the factor of spots
+ * that are all trusted, which n has. */
+static double score_change(numbering *n, const db_evidence *e, const int by[3], int rounds) {
+    const size_t moves = n->v.count;
+    const double index[3] = { by[0], by[1], by[2] };
+    const double large = 1e100; /* few logarithms */
+    double apart[3], density = 1, score = 0;
+    db_apply(e->lattice, index, apart);
+    for (size_t s = 0; s < n->count; s++) {
+        db_apply(n->spot[s].offset, apart, n->at + 3 * s);
+        for (size_t i = 3 * s; i < 3 * s + 3; i++) n->at[i] += n->same[i];
+        n->spot[s].trust = 1;
+    }
+    memset(n->other, 0, moves * sizeof *n->other);
+    for (int round = 0; round < rounds; round++) {
+        if (round) trust_spots(n);
+        if (rounds > 1) factor_moves(n, n->room);
+        find_step(n, n->other);
+        for (size_t k = 0; k < moves; k++) n->other[k] -= n->step[k];
+        for (size_t i = 0; i < 3 * n->count; i++)
+            for (size_t k = 0; k < moves; k++) n->at[i] -= n->slope[i * moves + k] * n->step[k];
+    }
+    for (size_t s = 0; s < n->count; s++) {
+        density *= 1 + square_at(n, s) / DB_STUDENT_FREEDOM;
+        if (density < large && s + 1 < n->count) continue;
+        score -= (DB_STUDENT_FREEDOM + 3) / 2 * log(density);
+        density = 1;
+    }
+    for (size_t k = 0; k < moves; k++) score -= pow(n->other[k] / n->usual[k], 2) / 2;
+    return score;
+}
+
+/* The farthest that a node may be from the beam centre, whose place it takes, as a length in reciprocal space: two of its
+ * standard deviations along both axes. */
+static double reach_of_beam(const numbering *n) {
+    double square = 0;
+    for (size_t k = 0; k < n->v.count; k++)
+        if (n->v.parameter[k] == DB_BEAM_FAST || n->v.parameter[k] == DB_BEAM_SLOW)
+            square += pow(2 * n->usual[k], 2);
+    return sqrt(square) / n->model->detector.distance / n->model->beam.wavelength;
+}
+
+/* The likeliest changes of indices, the first one likeliest; returns their number. */
+static size_t find_changes(numbering *n, const db_evidence *e, change best[TRIED]) {
+    enum { SIDE = 2 * FAR + 1, ROUNDS = 2 };
+    const double reach = reach_of_beam(n);
+    change near[NEAR];
+    size_t found = 0, kept = 0;
+    for (size_t s = 0; s < n->count; s++) n->spot[s].trust = 1;
+    factor_moves(n, n->room);
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+        change c = { 0, { i / SIDE / SIDE - FAR, i / SIDE % SIDE - FAR, i % SIDE - FAR } };
+        const double index[3] = { c.by[0], c.by[1], c.by[2] };
+        double node[3];
+        if (!c.by[0] && !c.by[1] && !c.by[2]) continue;
+        db_apply(e->lattice, index, node);
+        if (db_length(node) > reach) continue;
+        c.score = score_change(n, e, c.by, 1);
+        found = db_search_keep(&c, sizeof c, near, found, NEAR);
+    }
+    for (size_t i = 0; i < found; i++) {
+        near[i].score = score_change(n, e, near[i].by, ROUNDS);
+        kept = db_search_keep(&near[i], sizeof near[i], best, kept, TRIED);
+    }
+    return kept;
 }
 
 /* Fits the model with changed indices, and takes its likelihood. value: where it ends. */
@@ -267,11 +296,8 @@ static db_status fit_numbers(numbering *n, const db_observed_spots *spots, const
         DB_TRY(find_moves(n, by));
         if (step) trust_spots(n);
         factor_moves(n, n->room);
-        memset(n->step, 0, moves * sizeof *n->step);
-        for (size_t s = 0; s < n->count; s++) add_slopes(n, s, n->at + 3 * s, n->step, 1);
-        for (size_t k = 0; k < moves; k++)
-            n->step[k] += (n->value[k] - n->v.start[k]) / (n->usual[k] * n->usual[k]);
-        db_cholesky_solve(moves, n->factor, n->step);
+        for (size_t k = 0; k < moves; k++) n->other[k] = n->value[k] - n->v.start[k];
+        find_step(n, n->other);
         for (size_t k = 0; k < moves; k++)
             n->value[k] = fmin(n->v.upper[k], fmax(n->v.lower[k], n->value[k] - n->step[k]));
     }
@@ -306,9 +332,8 @@ static db_status compare_numbers(numbering *n, const db_observed_spots *spots, c
     double own, other, most = -INFINITY;
     memcpy(n->value, n->v.start, n->v.count * sizeof *n->value);
     DB_TRY(find_moves(n, SAME));
-    factor_moves(n, n->room);
-    find_form(e, n);
-    const size_t count = find_changes(n, tried);
+    memcpy(n->same, n->at, 3 * n->count * sizeof *n->at);
+    const size_t count = find_changes(n, e, tried);
     DB_TRY(fit_numbers(n, spots, SAME, &own));
     own = fmax(own, db_margin_over_none(e));
     for (size_t t = 0; t < count; t++) {
@@ -323,12 +348,13 @@ static db_status compare_numbers(numbering *n, const db_observed_spots *spots, c
 
 static db_status take_room(const db_evidence *e, numbering *n) {
     const size_t moves = n->v.count, matrix = moves * moves, spots = e->judged + 1,
-                 room = 3 * spots > FORM * moves + matrix ? 3 * spots : FORM * moves + matrix;
+                 room = 3 * spots > matrix ? 3 * spots : matrix;
     n->spot = malloc(spots * sizeof *n->spot);
-    n->slope = malloc((3 * spots * (moves + 1) + matrix + 4 * moves + room) * sizeof *n->slope);
+    n->slope = malloc((3 * spots * (moves + 2) + matrix + 4 * moves + room) * sizeof *n->slope);
     if (!n->spot || !n->slope) return db_fail_memory(n->context, "other indices of spots");
     n->at = n->slope + 3 * spots * moves;
-    n->factor = n->at + 3 * spots;
+    n->same = n->at + 3 * spots;
+    n->factor = n->same + 3 * spots;
     n->usual = n->factor + matrix;
     n->value = n->usual + moves;
     n->other = n->value + moves;
