@@ -57,9 +57,11 @@ db_status db_errors_of_parts(db_context *context, const double *normal, size_t c
         raise_robust(&scatter[k], wanted - (wanted > 0), estimate, shared_misfit);
         enough |= scatter[k].parts >= wanted;
     }
-    /* a poor estimate beats none: models that miss more than noise have far too small errors without */
+    /* Without even a poor estimate, models that miss more than noise have far too small errors. */
     for (size_t k = 0; k < scatters && !enough; k++)
-        raise_robust(&scatter[k], scatter[k].quantities, estimate, shared_misfit);
+        if (scatter_in_units_of_noise(estimate, scatter[k].of_parts) >
+            (double)estimate->direction_count)
+            raise_robust(&scatter[k], scatter[k].quantities, estimate, shared_misfit);
     return DB_OK;
 }
 
