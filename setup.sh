@@ -259,8 +259,8 @@ make_wheel() {
     step "Making the libraries for $processor" packaging/wheel/libraries.sh "$processor"
     rm -rf "$folder/plain"
     step "Making the wheel for $processor" env CMAKE_BUILD_PARALLEL_LEVEL="$jobs" "$tools/pip" wheel "$made"/*.tar.gz \
-        --no-index --no-deps --no-build-isolation -w "$folder/plain" -C build-dir="$folder/package" \
-        -C cmake.define.CMAKE_TOOLCHAIN_FILE="$root/packaging/wheel/toolchain.cmake" "$@"
+        --no-index --no-deps --no-build-isolation -w "$folder/plain" --config-settings build-dir="$folder/package" \
+        --config-settings cmake.define.CMAKE_TOOLCHAIN_FILE="$root/packaging/wheel/toolchain.cmake" "$@"
     step "Checking it, and putting licences into it" "$tools/python" packaging/wheel/finish.py "$folder"/plain/*.whl \
         "$processor" "$folder/licences" "$made"
 }

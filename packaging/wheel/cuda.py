@@ -29,7 +29,7 @@ def contents(given):
         module, kind = wheel.read(MODULE), wheel.read(f"{info}/WHEEL")
         licences = {name: wheel.read(name) for name in wheel.namelist() if name.startswith(f"{info}/licenses/")}
     if b"db_cuda_register" not in module:
-        sys.exit(f"cuda.py: {given}: expected a wheel that was built with -C cmake.define.DB_WITH_CUDA=ON")
+        sys.exit(f"cuda.py: {given}: expected a wheel that was built with --config-settings cmake.define.DB_WITH_CUDA=ON")
     version = info.split("-")[1].removesuffix(".dist")
     own = f"{NAME}-{version}.dist-info"
     return version, own, {

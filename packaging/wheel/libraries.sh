@@ -6,6 +6,8 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 export WHEEL_PROCESSOR="$1"
 prefix=$(cd "$here/../.." && pwd)/build/wheel/$1
+compiler=$1-linux-gnu-gcc
+[ "$1" != aarch64 ] || compiler="$compiler -mno-outline-atomics" # as in toolchain.cmake
 jobs=$(nproc)
 [ ! -e "$prefix/complete" ] || exit 0
 sources=$prefix/../sources
@@ -62,7 +64,7 @@ by_configure() {
         mkdir -p "$prefix/build/$name"
         (
             cd "$prefix/build/$name"
-            "$folder/configure" --host="$WHEEL_PROCESSOR-linux-gnu" CC="$WHEEL_PROCESSOR-linux-gnu-gcc" --prefix="$prefix" \
+            "$folder/configure" --host="$WHEEL_PROCESSOR-linux-gnu" CC="$compiler" --prefix="$prefix" \
                 --disable-shared --with-pic --disable-dependency-tracking "$@"
             [ ! -d doc ] || printf 'all install:\n' > doc/Makefile # Debian's sources have no manual
             # shellcheck disable=SC2086 # targets

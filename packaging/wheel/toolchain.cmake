@@ -6,6 +6,9 @@ set(CMAKE_LIBRARY_ARCHITECTURE "") # no folders of the system
 set(prefix ${CMAKE_CURRENT_LIST_DIR}/../../build/wheel/${CMAKE_SYSTEM_PROCESSOR})
 get_filename_component(prefix ${prefix} ABSOLUTE)
 set(CMAKE_C_COMPILER ${CMAKE_SYSTEM_PROCESSOR}-linux-gnu-gcc)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
+  set(CMAKE_C_FLAGS_INIT -mno-outline-atomics) # their functions are in gcc's library, and not all of them in zig's
+endif()
 set(CMAKE_CXX_COMPILER $ENV{WHEEL_ZIG} c++ -target ${CMAKE_SYSTEM_PROCESSOR}-linux-gnu.2.28)
 set(CMAKE_FIND_ROOT_PATH ${prefix})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
