@@ -154,13 +154,11 @@ static void rotation_and_detector(db_experiment *e) {
 
 /* Electrons: nodes turn by more than their Bragg angles, to where their caps are off the sphere. */
 static void small_angles(db_experiment *e) {
-    set(e->crystal.Ncells, 3, (double[]){ 60, 60, 60 });
-    e->crystal.fudge = 1;
+    set(e->crystal.Ncells, 3, (double[]){ 40, 40, 40 });
     e->beam.wavelength = 0.0251;
-    e->detector.distance = 440;
-    e->detector.panels[0].pixel_size[0] = e->detector.panels[0].pixel_size[1] = 1;
-    e->goniometer.phi_step = 0.5;
-    e->spread.mosaic = 0.2 * 0.2;
+    e->detector.distance = 6000;
+    e->goniometer.phi_step = 3;
+    e->spread.mosaic = 5 * 5;
 }
 
 static const struct {
