@@ -23,7 +23,7 @@
 
 enum {
     FAR = 5,   /* largest change of an index */
-    NEAR = 12, /* changes for which spots are trusted in turn: the likeliest if all are trusted */
+    FORM = 4,  /* numbers of a change: 1, h, k, l */
     TRIED = 6, /* changes that are fitted: those that are likeliest to first order */
     STEPS = 4  /* with the slopes of the start */
 };
@@ -46,7 +46,8 @@ typedef struct numbering {
     numbered_spot *spot;
     double *slope;  /* [count][3][v.count]; owned, with the following */
     double *at;     /* [count][3]: coordinates of nodes as seen from their spots, */
-    double *same;   /* [count][3]: and with the present indices */
+    double *same;   /* [FORM][count][3]: and after moves, of each number of a change */
+    double *moved;  /* [FORM][v.count]: these moves */
     double *factor; /* of the normal matrix of the moves */
     double *usual;  /* standard deviations of moves */
     double *value, *other, *step, *room;
@@ -192,7 +193,7 @@ static double square_at(const numbering *n, size_t spot) {
 
 /* Weights of Student's distribution, whose width is that of the spots that it trusts. */
 static void trust_spots(numbering *n) {
-    enum { ROUNDS = 20 };
+    enum { ROUNDS = 10 };
     double scale = 1, *const square = n->room;
     for (size_t s = 0; s < n->count; s++) square[s] = square_at(n, s);
     for (int round = 0; round < ROUNDS; round++) {
@@ -215,36 +216,47 @@ static void find_step(numbering *n, const double *moved) {
     db_cholesky_solve(moves, n->factor, n->step);
 }
 
-/* Log likelihood of spots at nodes with changed indices, to first order in all moves. Spots follow Student's distribution,
- * since a wrong model meets some spots with indices of another kind. rounds: of trust in spots; 1: with the factor of spots
- * that are all trusted, which n has. */
-static double score_change(numbering *n, const db_evidence *e, const int by[3], int rounds) {
-    const size_t moves = n->v.count;
-    const double index[3] = { by[0], by[1], by[2] };
-    const double large = 1e100; /* few logarithms */
-    double apart[3], density = 1, score = 0;
-    db_apply(e->lattice, index, apart);
-    for (size_t s = 0; s < n->count; s++) {
-        db_apply(n->spot[s].offset, apart, n->at + 3 * s);
-        for (size_t i = 3 * s; i < 3 * s + 3; i++) n->at[i] += n->same[i];
-        n->spot[s].trust = 1;
-    }
-    memset(n->other, 0, moves * sizeof *n->other);
-    for (int round = 0; round < rounds; round++) {
-        if (round) trust_spots(n);
-        if (rounds > 1) factor_moves(n, n->room);
+/* Least squares of all moves to first order are linear in a change of indices. Coordinates of nodes after the moves, and moves:
+ * with the present indices, and what one more of each index adds. */
+static void fit_indices(numbering *n, const db_evidence *e) {
+    const size_t moves = n->v.count, size = 3 * n->count;
+    for (size_t s = 0; s < n->count; s++) n->spot[s].trust = 1;
+    factor_moves(n, n->room);
+    for (size_t j = 0; j < FORM; j++) {
+        double *const same = n->same + j * size, *const moved = n->moved + j * moves;
+        for (size_t s = 0; s < n->count && j > 0; s++) {
+            const double row[3] = { e->lattice[j - 1], e->lattice[3 + j - 1],
+                                    e->lattice[6 + j - 1] };
+            db_apply(n->spot[s].offset, row, n->at + 3 * s);
+        }
+        memset(n->other, 0, moves * sizeof *n->other);
         find_step(n, n->other);
-        for (size_t k = 0; k < moves; k++) n->other[k] -= n->step[k];
-        for (size_t i = 0; i < 3 * n->count; i++)
-            for (size_t k = 0; k < moves; k++) n->at[i] -= n->slope[i * moves + k] * n->step[k];
+        for (size_t k = 0; k < moves; k++) moved[k] = -n->step[k];
+        for (size_t i = 0; i < size; i++) {
+            same[i] = n->at[i];
+            for (size_t k = 0; k < moves; k++) same[i] += n->slope[i * moves + k] * moved[k];
+        }
     }
+}
+
+static double changed(const double *form, size_t stride, const int by[3]) {
+    return form[0] + by[0] * form[stride] + by[1] * form[2 * stride] + by[2] * form[3 * stride];
+}
+
+/* Log likelihood of spots at nodes with changed indices, but for a constant. Spots follow Student's distribution, since a
+ * wrong model meets some spots with indices of another kind. */
+static double score_change(numbering *n, const int by[3]) {
+    const double large = 1e100; /* few logarithms */
+    double density = 1, score = 0;
+    for (size_t i = 0; i < 3 * n->count; i++) n->at[i] = changed(n->same + i, 3 * n->count, by);
     for (size_t s = 0; s < n->count; s++) {
         density *= 1 + square_at(n, s) / DB_STUDENT_FREEDOM;
         if (density < large && s + 1 < n->count) continue;
         score -= (DB_STUDENT_FREEDOM + 3) / 2 * log(density);
         density = 1;
     }
-    for (size_t k = 0; k < moves; k++) score -= pow(n->other[k] / n->usual[k], 2) / 2;
+    for (size_t k = 0; k < n->v.count; k++)
+        score -= pow(changed(n->moved + k, n->v.count, by) / n->usual[k], 2) / 2;
     return score;
 }
 
@@ -260,12 +272,10 @@ static double reach_of_beam(const numbering *n) {
 
 /* The likeliest changes of indices, the first one likeliest; returns their number. */
 static size_t find_changes(numbering *n, const db_evidence *e, change best[TRIED]) {
-    enum { SIDE = 2 * FAR + 1, ROUNDS = 2 };
+    enum { SIDE = 2 * FAR + 1 };
     const double reach = reach_of_beam(n);
-    change near[NEAR];
-    size_t found = 0, kept = 0;
-    for (size_t s = 0; s < n->count; s++) n->spot[s].trust = 1;
-    factor_moves(n, n->room);
+    size_t found = 0;
+    fit_indices(n, e);
     for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
         change c = { 0, { i / SIDE / SIDE - FAR, i / SIDE % SIDE - FAR, i % SIDE - FAR } };
         const double index[3] = { c.by[0], c.by[1], c.by[2] };
@@ -273,14 +283,10 @@ static size_t find_changes(numbering *n, const db_evidence *e, change best[TRIED
         if (!c.by[0] && !c.by[1] && !c.by[2]) continue;
         db_apply(e->lattice, index, node);
         if (db_length(node) > reach) continue;
-        c.score = score_change(n, e, c.by, 1);
-        found = db_search_keep(&c, sizeof c, near, found, NEAR);
+        c.score = score_change(n, c.by);
+        found = db_search_keep(&c, sizeof c, best, found, TRIED);
     }
-    for (size_t i = 0; i < found; i++) {
-        near[i].score = score_change(n, e, near[i].by, ROUNDS);
-        kept = db_search_keep(&near[i], sizeof near[i], best, kept, TRIED);
-    }
-    return kept;
+    return found;
 }
 
 /* Fits the model with changed indices, and takes its likelihood. value: where it ends. */
@@ -332,7 +338,6 @@ static db_status compare_numbers(numbering *n, const db_observed_spots *spots, c
     double own, other, most = -INFINITY;
     memcpy(n->value, n->v.start, n->v.count * sizeof *n->value);
     DB_TRY(find_moves(n, SAME));
-    memcpy(n->same, n->at, 3 * n->count * sizeof *n->at);
     const size_t count = find_changes(n, e, tried);
     DB_TRY(fit_numbers(n, spots, SAME, &own));
     own = fmax(own, db_margin_over_none(e));
@@ -350,11 +355,13 @@ static db_status take_room(const db_evidence *e, numbering *n) {
     const size_t moves = n->v.count, matrix = moves * moves, spots = e->judged + 1,
                  room = 3 * spots > matrix ? 3 * spots : matrix;
     n->spot = malloc(spots * sizeof *n->spot);
-    n->slope = malloc((3 * spots * (moves + 2) + matrix + 4 * moves + room) * sizeof *n->slope);
+    n->slope = malloc((3 * spots * (moves + 1 + FORM) + matrix + (4 + FORM) * moves + room) *
+                      sizeof *n->slope);
     if (!n->spot || !n->slope) return db_fail_memory(n->context, "other indices of spots");
     n->at = n->slope + 3 * spots * moves;
     n->same = n->at + 3 * spots;
-    n->factor = n->same + 3 * spots;
+    n->moved = n->same + FORM * 3 * spots;
+    n->factor = n->moved + FORM * moves;
     n->usual = n->factor + matrix;
     n->value = n->usual + moves;
     n->other = n->value + moves;
