@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tilt (degree) of a spindle that is mounted with care. */
-static const double USUAL_TILT = 0.25;
-
 /* The quadratic model of the loss: half the slopes h, the normal matrix N = L L' of what moves. */
 typedef struct series_model {
     const db_series_evidence *of;
@@ -75,7 +72,7 @@ static int lacks_tilts(const series_model *m, const unsigned char *held) {
     double most = 0;
     for (size_t i = 0; i < m->of->unknowns; i++)
         if (m->of->earning[i] == DB_EARNING_TILT && !held[i]) most = fmax(most, variance_of(m, i));
-    return most > USUAL_TILT * USUAL_TILT;
+    return most > DB_USUAL_SPINDLE_TILT * DB_USUAL_SPINDLE_TILT;
 }
 
 static int has_scales(const db_series_evidence *e, const unsigned char *held) {

@@ -7,6 +7,9 @@
 
 #include <stddef.h>
 
+/* Tilt (degree) of a spindle that is mounted with care. */
+#define DB_USUAL_SPINDLE_TILT 0.25
+
 typedef enum db_earning {
     DB_EARNING_NONE,
     DB_EARNING_SCALE,

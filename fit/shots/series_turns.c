@@ -13,6 +13,7 @@
 #include "fit/shots/records.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/series.h"
+#include "fit/shots/series_earned.h"
 #include "fit/shots/series_state.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
@@ -331,10 +332,10 @@ static int is_beyond_chance(const db_score_rival *r) {
 /* Does a turn matter? The rate of a goniometer is exact; its spindle is mounted with care; crystals move by less than their
  * reflections are wide. */
 static int is_large(const turn_work *w, const turn_rival *r) {
-    const double usual_tilt = 0.25; /* degree; as in fit/shots/series_earned.c */
     const double by = db_length(r->found.step);
     if (r->count == 1) return 1;
-    return by > (r->count == 2 ? usual_tilt : w->frame[first_of_group(w, r->from)].width);
+    return by >
+           (r->count == 2 ? DB_USUAL_SPINDLE_TILT : w->frame[first_of_group(w, r->from)].width);
 }
 
 /* Of the rivals that are beyond chance the one with the least loss is told, as the others try to do the same. */
