@@ -3,18 +3,22 @@
 #include "fit/verdict/verdict.h"
 
 #include "base/context_internal.h"
+#include "fit/objective/model_image.h"
+#include "fit/pixels/shoeboxes.h"
 #include "fit/search/agreement.h"
 #include "fit/verdict/renumbered.h"
 #include "fit/verdict/rivals.h"
 #include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct judge {
     db_context *context;
     const db_experiment *model;
     const db_fit_data *data;
-    float *model_image; /* the model's own image; NULL: not rendered */
+    float *model_image; /* the model's own image; NULL: rendered if it is wanted and if `renders` */
+    int renders;
     const db_observed_spots *spots;
     const db_evidence *evidence;
     db_fit_verdict *verdict;
@@ -51,25 +55,56 @@ static db_status look_at_own(const judge *j, row_margin *instead, row_margin *al
     db_strong_pixels_clear(&strong);
     DB_TRY(status);
     status = db_evidence_make(j->context, j->model, &found, &own);
-    *spots = (double)found.count;
     db_observed_spots_clear(&found);
     DB_TRY(status);
+    *spots = (double)own.judged;
     status = over_rows(j->context, &own, DB_RIVAL_INSTEAD, instead);
     if (status == DB_OK) status = over_rows(j->context, &own, DB_RIVAL_ALONE, alone);
     db_evidence_clear(&own);
     return status;
 }
 
+/* Renders the model's own image, each reflection with its best intensity. */
+static db_status look_at_rendered(const judge *j, row_margin *instead, row_margin *alone,
+                                  double *spots) {
+    const db_measured_image *const image = j->data->image;
+    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    size_t explained;
+    judge with_image = *j;
+    db_fit_settings settings = *j->data->settings; /* borrows */
+    db_fit_data data = *j->data;
+    data.settings = &settings;
+    if (settings.shoebox_half_width < 1) /* of stages of moments alone */
+        DB_TRY(db_shoebox_size_choose(j->context, j->model, &settings));
+    float *const planes = calloc(2 * pixels, sizeof *planes);
+    if (!planes) return db_fail_memory(j->context, "the model's own image");
+    db_model_images images = { .whole = planes, .background = planes + pixels, .scale = 1 };
+    with_image.model_image = planes;
+    db_status status = db_model_image(j->context, j->model, &data, &explained, &images);
+    free(images.reflection);
+    if (status == DB_OK) status = look_at_own(&with_image, instead, alone, spots);
+    free(planes);
+    return status;
+}
+
 /* If spots overlap, they are at random places in a row even for a right model, as in its own image. Then the model
- * must explain spots that rows alone do not, at least half as many as in its own image. */
-static db_status judge_overlap(const judge *j, double limit, row_margin *row) {
-    const double part_of_own = 0.5;
+ * must explain spots that rows alone do not, at least half as many as in its own image; of a shot of many, half are
+ * enough even if they are too few to prove the cell. */
+static db_status judge_overlap(const judge *j, row_margin *row) {
+    const double part_of_own = 0.5, judged = (double)j->evidence->judged;
+    double *const limit = &j->verdict->test[DB_FIT_TEST_ROWS].least;
     row_margin instead = { .least = 0 }, own = { .least = 0 }, alone;
     double spots = 1;
-    if (j->model_image) DB_TRY(look_at_own(j, &instead, &own, &spots));
-    if (instead.least >= limit) return DB_OK;
+    if (j->model_image)
+        DB_TRY(look_at_own(j, &instead, &own, &spots));
+    else if (j->renders)
+        DB_TRY(look_at_rendered(j, &instead, &own, &spots));
+    if (instead.least * judged >= *limit * spots) return DB_OK;
     DB_TRY(over_rows(j->context, j->evidence, DB_RIVAL_ALONE, &alone));
-    if (alone.least * spots > part_of_own * own.least * (double)j->evidence->judged) *row = alone;
+    const double enough = part_of_own * own.least * judged / spots;
+    if (!(alone.least > enough)) return DB_OK;
+    *row = alone;
+    if (j->renders) *limit = fmin(*limit, enough);
     return DB_OK;
 }
 
@@ -174,7 +209,6 @@ static void test_smaller(const judge *j, const db_other_cell *smaller) {
 static db_status judge_nodes(const judge *j, int may_be_moved) {
     db_context *const context = j->context;
     const db_evidence *const e = j->evidence;
-    const double limit = j->verdict->test[DB_FIT_TEST_ROWS].least;
     row_margin row;
     db_other_cell smaller, larger;
     db_moved_model moved, stretched;
@@ -188,7 +222,7 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     DB_TRY(
         db_margin_over_renumbered(context, j->model, j->data->settings, j->spots, e, &renumbered));
     const double in_rows = row.least;
-    if (in_rows < limit) DB_TRY(judge_overlap(j, limit, &row));
+    if (in_rows < j->verdict->test[DB_FIT_TEST_ROWS].least) DB_TRY(judge_overlap(j, &row));
     test_lattice(j);
     test_larger(j, &larger, in_rows);
     if (!may_be_moved || moved.times > 1) test_moved(j, &moved, beside_rows(moved.margin, in_rows));
@@ -213,7 +247,7 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                const db_experiment *start, const db_fit_data *data,
                                const db_observed_spots *spots, const db_evidence *evidence,
                                float *model_image, db_fit_verdict *verdict) {
-    const judge j = { context, model, data, model_image, spots, evidence, verdict };
+    const judge j = { context, model, data, model_image, 0, spots, evidence, verdict };
     db_evidence before;
     begin(evidence, verdict);
     DB_TRY(judge_nodes(&j, 0));
@@ -285,7 +319,9 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
         db_observed_spots_clear(&spots);
         return status;
     }
-    const judge j = { context, model, data, NULL, &spots, &evidence, verdict };
+    const judge j = {
+        context, model, data, NULL, how == DB_JUDGE_SHOT, &spots, &evidence, verdict
+    };
     begin(&evidence, verdict);
     status = how == DB_JUDGE_LATTICE ? judge_nodes(&j, 1)
              : how == DB_JUDGE_START ? judge_start(&j)

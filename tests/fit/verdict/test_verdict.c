@@ -321,6 +321,28 @@ static void a_shot_of_many_with_a_wrong_cell_is_excluded(void **state) {
     }
 }
 
+/* The model must not call spots overlapping that it alone makes wide; spots that overlap are no fault. */
+static void edges_of_a_shot_that_are_some_percent_off_fail(void **state) {
+    (void)state;
+    enum { SMALL = 250 };
+    db_experiment e;
+    db_measured_image of;
+    assert_int_equal(rendered_experiment(context, SMALL, 1000, &e), DB_OK);
+    assert_int_equal(rendered_image(context, &e, 1, &of), DB_OK);
+    assert_true(judge_as(DB_JUDGE_SHOT, &e, &of).usable);
+    assert_true(judge_as(DB_JUDGE_SHOT, &truth, &image).usable);
+    for (int percent = -6; percent <= 6; percent++) {
+        db_experiment wrong = truth;
+        wrong.crystal.cell[2] *= 1 + 0.01 * percent;
+        const db_fit_verdict v = judge_as(DB_JUDGE_SHOT, &wrong, &image);
+        print_message("%d %%: rows %.1f, usable %d\n", percent, v.test[DB_FIT_TEST_ROWS].found,
+                      v.usable);
+        if (percent) assert_false(v.usable);
+    }
+    db_measured_image_clear(&of);
+    db_experiment_clear(&e);
+}
+
 static void wrong_orientations_fail(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -596,6 +618,7 @@ int main(void) {
         cmocka_unit_test(an_image_of_ten_degrees_is_judged),
         cmocka_unit_test(each_of_three_lattices_is_a_shot_of_many),
         cmocka_unit_test(a_shot_of_many_with_a_wrong_cell_is_excluded),
+        cmocka_unit_test(edges_of_a_shot_that_are_some_percent_off_fail),
         cmocka_unit_test(wrong_orientations_fail),
         cmocka_unit_test(another_lattice_and_a_beam_five_pixels_off_fail),
         cmocka_unit_test(indices_that_are_all_off_by_a_node_fail),
