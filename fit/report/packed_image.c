@@ -33,8 +33,8 @@ typedef struct value_range {
 
 static inline void take_value(value_range *r, int lane, float v) {
     const int is_finite = fabsf(v) <= FLT_MAX;
-    r->low[lane] = is_finite & (v < r->low[lane]) ? v : r->low[lane];
-    r->high[lane] = is_finite & (v > r->high[lane]) ? v : r->high[lane];
+    r->low[lane] = (is_finite & (v < r->low[lane])) ? v : r->low[lane];
+    r->high[lane] = (is_finite & (v > r->high[lane])) ? v : r->high[lane];
     r->broken[lane] |= is_finite & !is_whole_number(v);
 }
 

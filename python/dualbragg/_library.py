@@ -162,18 +162,50 @@ def finite(value, count, what, least=None):
     return found
 
 
+class Shared:
+    """What several objects use. The last one to leave frees it: the garbage collector ends the objects of a circle in any
+    order."""
+
+    def __init__(self, free):
+        self._free, self._others = free, []
+
+    def join(self):
+        """Add an object that uses it; the first one has joined."""
+        self._others.append(None)
+
+    def leave(self):
+        try:
+            self._others.pop()
+        except IndexError:
+            self._free()
+
+
+_contexts = {}  # by their addresses
+
+
+def _address(context):
+    return int(ffi.cast("uintptr_t", context))
+
+
 def new_context():
     """Return a new context. One thread at a time may use a context."""
     out = ffi.new("db_context **")
     if lib.db_context_create(out) != lib.DB_OK:
         raise errors.OutOfMemoryError("no memory for a context")
-    holder = ffi.gc(out[0], _destroy_context)
+
+    def free():
+        del _contexts[_address(out[0])]
+        lib.db_context_destroy(out)
+
+    shared = _contexts[_address(out[0])] = Shared(free)
+    holder = ffi.gc(out[0], lambda _: shared.leave())
     check(holder, lib.db_context_set_threads(holder, _wanted_threads()))
     return holder
 
 
-def _destroy_context(context):
-    lib.db_context_destroy(ffi.new("db_context **", context))
+def shared_context(context):
+    """Return the Shared of a context, which what is made with it joins."""
+    return _contexts[_address(context)]
 
 
 def check(context, status):

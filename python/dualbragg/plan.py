@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple
 import numpy
 
 from . import _former, _html, errors, memory
-from ._library import Watch, array, check, ffi, finite, integer, lib, new_context, pointer, text, users
+from ._library import (Shared, Watch, array, check, ffi, finite, integer, lib, new_context, pointer, shared_context, text,
+                       users)
 from ._records import Record
 from .experiment import Experiment, need_experiment
 
@@ -133,15 +134,17 @@ class _Planned(Record):
 
     def _made(self, out, destroy, plan=lambda made: made):
         """Return a created object, which is freed with its last user, after the memory that belongs to it."""
-        context, kind, idle = self._context, ffi.typeof(out), self._idle  # the context lives as long
+        context, made, idle, left = shared_context(self._context), out[0], self._idle, self._left
+        context.join()
 
-        def free(made):
-            for _, room in idle:
+        def free():
+            for room in [room for _, room in idle] + list(left):
                 lib.db_plan_memory_destroy(ffi.cast("db_plan *", plan(made)), ffi.new("void **", room))
-            destroy(ffi.new(kind, made))
-            return context
+            destroy(ffi.new(ffi.typeof(out), made))
+            context.leave()
 
-        return ffi.gc(out[0], free)
+        owners = self._owners = Shared(free)
+        return ffi.gc(made, lambda _: owners.leave())
 
     def _choose(self, experiment, precision):
         if precision == "auto":
@@ -206,9 +209,13 @@ class _Planned(Record):
         self._call(lib.db_plan_memory_create, self._plan_to_change(), lib.DB_MEMORY_DEVICE,
                    math.prod(shape) * self.dtype.itemsize, out)
 
-        def free(room, own=self):  # the plan, and what it has its messages from, live as long
+        owners = self._owners
+        owners.join()
+
+        def free(room, own=self):
             own._left.append(room)
             own._free_memory()
+            owners.leave()
 
         return memory.DeviceArray(self, ffi.gc(out[0], free), shape, self.dtype, self._place)
 
@@ -226,8 +233,12 @@ class _Planned(Record):
         if room is None:
             return numpy.empty(shape, self.dtype)
 
+        owners = self._owners
+        owners.join()
+
         def give_back(room: Any, own: _Planned = self) -> None:
             own._idle.append((nbytes, ffi.cast("void *", room)))
+            owners.leave()
 
         return numpy.frombuffer(ffi.buffer(ffi.gc(ffi.cast("char *", room), give_back), nbytes), self.dtype).reshape(shape)
 

@@ -15,7 +15,7 @@ import numpy
 
 import ending
 import dualbragg
-from dualbragg import memory
+from dualbragg import _library, memory
 from dualbragg._library import ffi, lib
 from dualbragg._rendering import Rendering
 
@@ -178,6 +178,16 @@ class Device(unittest.TestCase):
         busy.forward()
         self.assertFalse(rooms or busy._left)
         numpy.testing.assert_allclose(busy.forward(), own.forward(), **TOLERANCE)
+
+    def test_memory_keeps_its_plan_whatever_ends_first(self):
+        _, plan = plans()
+        room, context = plan.empty(), _library._address(plan._context)
+        ffi.release(plan._context)
+        ffi.release(plan._plan)
+        self.assertIn(context, _library._contexts)
+        del room, plan
+        gc.collect()
+        self.assertNotIn(context, _library._contexts)
 
     def test_batches(self):
         experiments = [dualbragg.Experiment(**dict(SCENE, misset=(10, 20, 30 + i))) for i in range(3)]

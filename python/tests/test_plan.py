@@ -18,6 +18,7 @@ import numpy
 
 import ending
 import dualbragg
+from dualbragg import _library
 from dualbragg._rendering import Rendering
 
 SCENE = dict(cell=(78, 78, 38), Ncells=(12, 11, 10), default_F=100, wavelength=1.1, distance=90,
@@ -365,6 +366,15 @@ class Images(unittest.TestCase):
         plan = dualbragg.Plan(dualbragg.Experiment(**SCENE), progress=lambda fraction: True)
         with self.assertRaises(dualbragg.CancelledError):
             plan.forward()
+
+    def test_contexts_end_after_their_plans(self):
+        """The garbage collector ends the objects of a circle in any order."""
+        plan = dualbragg.Plan(dualbragg.Experiment(**SCENE))
+        context = _library._address(plan._context)
+        _library.ffi.release(plan._context)
+        self.assertIn(context, _library._contexts)
+        del plan
+        self.assertNotIn(context, _library._contexts)
 
     @unittest.skipUnless(os.environ.get("DUALBRAGG"), "DUALBRAGG: the program")
     def test_image_is_that_of_the_program(self):
