@@ -50,14 +50,16 @@ void db_found_cell_say(const db_fit_found_cell *cell, db_notice_function notices
     }
     for (int i = 0; i < cell->count; i++) {
         const db_fit_bravais *const b = &cell->lattice[i];
-        snprintf(line, sizeof line,
-                 "%s %s %.5g %.5g %.5g %.4g %.4g %.4g: changed by %.1f %%, %zu spots, misfit %.2f "
-                 "relative to the triclinic cell",
-                 i == cell->chosen ? "taken:"
-                 : b->fits         ? "may be:"
-                                   : "is not:",
-                 b->symbol, b->cell[0], b->cell[1], b->cell[2], b->cell[3], b->cell[4], b->cell[5],
-                 100 * b->strain, b->indexed, b->misfit);
+        const int length = snprintf(
+            line, sizeof line, "%s %s %.5g %.5g %.5g %.4g %.4g %.4g: changed by %.1f %%, %zu spots",
+            i == cell->chosen ? "taken:"
+            : b->fits         ? "may be:"
+                              : "is not:",
+            b->symbol, b->cell[0], b->cell[1], b->cell[2], b->cell[3], b->cell[4], b->cell[5],
+            100 * b->strain, b->indexed);
+        if (isfinite(b->misfit) && length < (int)sizeof line)
+            snprintf(line + length, sizeof line - (size_t)length,
+                     ", misfit %.2f relative to the triclinic cell", b->misfit);
         notices(user, line);
     }
     if (fabs(cell->distance) > 0.003) {

@@ -264,9 +264,9 @@ static const db_json_field bravais_rows[] = {
           "largest change of an edge (relative) or an angle (radian) to this kind of lattice"),
     VALUE(indexed, "", "spots near nodes of this lattice"),
     VALUE(misfit, "",
-          "mean square of the spots' distances from nodes, divided by that of the triclinic "
-          "lattice, at the best detector distance"),
-    FLAG(fits, "the spots cannot distinguish it from the triclinic lattice"),
+          "spread of spots about nodes, divided by that for the triclinic lattice, at the best "
+          "detector distance and tilts"),
+    FLAG(fits, "no lower lattice is much likelier"),
 };
 static TABLE(bravais_fields, bravais_rows);
 #undef OF

@@ -20,9 +20,10 @@
 #include <string.h>
 
 enum { MOST = 400 }; /* strongest spots, which count */
-/* A Bravais lattice fits if it keeps this fraction of the indexed spots of the triclinic lattice, within this
- * multiple of its misfit. */
-static const double least_indexed = 0.85, most_misfit = 1.25;
+/* A Bravais lattice does not fit if it loses more than this fraction of the indexed spots of the triclinic lattice, */
+static const double least_indexed = 0.85;
+/* or if the spots are likelier with a lower one, by the limit of all verdicts for each halving of the symmetry. */
+static const double most_lost = -DB_AGREEMENT_SIGNIFICANT;
 
 static const db_cell_ties *ties_of(const char *symbol, const double cell[6]) {
     return db_cell_ties_of(*symbol == 'm' ? "P 1 2 1" : symbol, cell);
@@ -35,27 +36,37 @@ static int is_named(const db_fit_bravais *b, const char *symmetry, int centring)
     return own && own == asked && (!centring || b->symbol[1] == centring);
 }
 
-/* Fit of one Bravais lattice to the spots; `free`: fit of the triclinic lattice. */
-static void judge_lattice(const db_bravais *from, const db_lattice *free,
+/* Fits a Bravais lattice to the spots; free: the triclinic lattice. Returns the spread of spots about nodes. */
+static double fit_lattice(const db_bravais *from, const db_lattice *free,
                           const db_search_spot *spots, size_t count, unsigned char *near,
-                          size_t indexed, db_fit_bravais *b, double *distance, double rows[9]) {
+                          db_fit_bravais *b, double *distance, double rows[9]) {
     const db_cell_ties *const ties = ties_of(from->symbol, from->cell);
     db_lattice fitted = *free;
     double edges[9], rounding[2];
     memcpy(b->symbol, from->symbol, sizeof from->symbol);
     b->strain = from->strain;
-    db_lattice_fit_tied(&fitted, from->edges, ties, 0, spots, count, near);
+    const double spread = db_lattice_fit_tied(&fitted, from->edges, ties, 0, spots, count, near);
     b->indexed = db_lattice_agreement(&fitted, DB_LATTICE_ANGLE, spots, count, NULL).near;
-    b->misfit = free->misfit > 0 ? fitted.misfit / free->misfit : 1;
-    b->fits = from->order == 1 ||
-              ((double)b->indexed >= least_indexed * (double)indexed && b->misfit <= most_misfit);
     *distance = fitted.distance;
     fitted = *free;
-    db_lattice_fit_tied(&fitted, from->edges, ties, 1, spots, count, near);
+    (void)db_lattice_fit_tied(&fitted, from->edges, ties, 1, spots, count, near);
     for (int i = 0; i < 9; i++) edges[i] = from->edges[i];
     db_multiply(edges, fitted.real, rows);
     db_cell_of_edges(rows, b->cell);
     db_cell_regularize(ties, b->cell, &rounding[0], &rounding[1]);
+    return spread;
+}
+
+/* Compares a Bravais lattice with all lower ones. The log likelihood of N spots is -N ln of their spread. */
+static int is_likeliest_kind(const db_bravais *list, const db_fit_bravais *lattice, int count,
+                             int at, size_t indexed) {
+    const double own = (double)lattice[at].indexed;
+    int is_likely = at == count - 1 || own >= least_indexed * (double)indexed;
+    for (int i = at + 1; i < count; i++)
+        if (list[i].order < list[at].order)
+            is_likely &= !(own * log(lattice[at].misfit / lattice[i].misfit) >
+                           most_lost * log2((double)list[at].order / list[i].order));
+    return is_likely;
 }
 
 static void name_lattices(const db_fit_found_cell *cell, char *text, size_t size) {
@@ -97,12 +108,17 @@ static db_status name_symmetries(db_context *context, const db_cell_found *found
                                  const db_search_spot *spots, size_t count, unsigned char *near,
                                  const char *symmetry, int centring, db_fit_found_cell *cell) {
     db_bravais list[DB_MOST_BRAVAIS];
-    double distance[DB_MOST_BRAVAIS] = { 0 }, rows[9 * DB_MOST_BRAVAIS];
+    double distance[DB_MOST_BRAVAIS] = { 0 }, rows[9 * DB_MOST_BRAVAIS], spread[DB_MOST_BRAVAIS];
     const db_status listed = db_bravais_find(context, found->lattice.real, list, &cell->count);
     if (listed != DB_OK && listed != DB_ERROR_UNSUPPORTED) return listed;
     for (int i = 0; i < cell->count; i++)
-        judge_lattice(&list[i], &found->lattice, spots, count, near, found->agreement.near,
-                      &cell->lattice[i], &distance[i], &rows[9 * i]);
+        spread[i] = fit_lattice(&list[i], &found->lattice, spots, count, near, &cell->lattice[i],
+                                &distance[i], &rows[9 * i]);
+    for (int i = 0; i < cell->count; i++)
+        cell->lattice[i].misfit = spread[i] / spread[cell->count - 1];
+    for (int i = 0; i < cell->count; i++)
+        cell->lattice[i].fits =
+            is_likeliest_kind(list, cell->lattice, cell->count, i, found->agreement.near);
     memcpy(cell->reduced, cell->lattice[cell->count - 1].cell, sizeof cell->reduced);
     DB_TRY(choose_lattice(context, symmetry, centring, listed, cell));
     cell->distance = cell->chosen < cell->count - 1 ? distance[cell->chosen] : 0;

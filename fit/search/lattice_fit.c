@@ -3,22 +3,25 @@
 #include "fit/search/lattice_fit.h"
 
 #include "base/cell_constants.h"
+#include "base/degree.h"
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>
 #include <string.h>
 
 enum {
-    PLACE = 3,        /* numbers: of beam and distance */
+    BEAM = 2,
+    DISTANCE = 2,     /* its number, after those of the beam */
+    PLACE = 5,        /* numbers: of beam, distance and tilts */
     MOST = 9 + PLACE, /* numbers of place and basis */
     FEWEST = 8        /* fewest spots near nodes */
 };
 static const double angles[] = {
     0.8, 0.8, 0.6, 0.45, 0.35, DB_LATTICE_ANGLE, DB_LATTICE_ANGLE, DB_LATTICE_ANGLE
 };
-static const double likely[PLACE] = {
-    5, 5, 0.01
-}; /* standard deviations: pixels, part of the distance */
+/* Standard deviations: pixels; part of the distance, of the whole detector and 1000 pixels from the beam. */
+static const double likely[PLACE] = { 5, 5, 0.01, 0.01, 0.01 };
+static const double TILT_AT = 1000; /* pixels */
 
 double db_lattice_volume(const double real[9]) {
     double across[3];
@@ -130,70 +133,134 @@ typedef struct numbers {
     double slopes[9][9];
 } numbers;
 
+/* Widths of spots about their nodes: on the detector (pixels), and of the turn that brings a node onto the Ewald sphere
+ * (degree). Spots have Student's distribution. */
+typedef struct lattice_widths {
+    double place, turn;
+} lattice_widths;
+static const lattice_widths first_widths = { 1.5, DB_LATTICE_ANGLE }, least_widths = { 0.05, 0.02 };
+static const double student = 4;
+/* Tolerance of rounds with widths, degree: wide enough that no width is cut. */
+static const double wide_angle = 0.6;
+
 /* Variables and spots of a fit. near: marks of spots, room for `count`. */
 typedef struct fitted {
     db_lattice *lattice;
     const db_search_spot *spots;
     size_t count;
     unsigned char *near;
+    int distance_known;
+    lattice_widths *width; /* NULL: spots count by their tolerances, alike in all directions */
 } fitted;
 
-/* Adds a spot near a node; its weight is one over the square of its tolerance. Returns its squared distance from
- * the node in tolerances. */
-static double add_spot(const numbers *n, const db_search_lattice *cell, const db_search_pose *pose,
-                       const db_search_spot *spot, double limit, least_squares *s) {
-    double q[3], h[3], off[3], slope[3][MOST] = { { 0 } };
+/* Coordinates of differences of scattering vectors at a spot: pixels that the beam moves, and degrees. */
+static int coordinates_at(const db_search_spot *spot, double to[9]) {
+    double across[3], columns[9];
+    db_cross(spot->by_beam[0], spot->by_beam[1], across);
+    const double length = db_length(across), degree = spot->length * DB_DEGREE;
+    for (int i = 0; i < 3; i++) {
+        for (int d = 0; d < BEAM; d++) columns[3 * i + d] = spot->by_beam[d][i];
+        columns[3 * i + 2] = length > 0 ? across[i] / length * degree : 0;
+    }
+    return db_invert(columns, to);
+}
+
+/* Slopes of a spot's scattering vector by beam, distance and tilts, which make the detector farther on one side. */
+static void slopes_of_place(const db_search_spot *spot, const double to[9], double by[PLACE][3]) {
+    double at[3];
+    db_apply(to, spot->by_distance, at); /* pixels from the beam */
+    for (int i = 0; i < 3; i++) {
+        for (int d = 0; d < BEAM; d++) {
+            by[d][i] = spot->by_beam[d][i];
+            by[DISTANCE + 1 + d][i] = at[d] / TILT_AT * spot->by_distance[i];
+        }
+        by[DISTANCE][i] = spot->by_distance[i];
+    }
+}
+
+/* Takes the coordinates of a spot from its node in their widths, and its weight. sums: of weighted squares. */
+static double weigh_spot(const lattice_widths *width, const double off[3], double to[9],
+                         lattice_widths *sums) {
+    double at[3];
+    db_apply(to, off, at);
+    const double place = at[0] * at[0] + at[1] * at[1], turn = at[2] * at[2],
+                 weight = (student + 3) / (student + place / (width->place * width->place) +
+                                           turn / (width->turn * width->turn));
+    sums->place += weight * place / 2;
+    sums->turn += weight * turn;
+    for (int i = 0; i < 9; i++) to[i] /= i < 6 ? width->place : width->turn;
+    return weight;
+}
+
+/* Adds a spot near a node. limit: its tolerance, which is its width in rounds without widths. */
+static void add_spot(const fitted *f, const numbers *n, const db_search_lattice *cell,
+                     const db_search_pose *pose, const db_search_spot *spot, double limit,
+                     least_squares *s, lattice_widths *sums) {
+    double q[3], h[3], off[3], to[9], by[PLACE][3], change[MOST][3], slope[3][MOST], weight = 1;
+    if (!coordinates_at(spot, to)) return;
+    slopes_of_place(spot, to, by);
     db_search_spot_at(pose, spot, q);
+    for (int i = 0; i < 3; i++)
+        for (int d = 0; d < BEAM; d++) q[i] += f->lattice->tilt[d] * by[DISTANCE + 1 + d][i];
     off_node(cell, q, off);
     db_apply(cell->real, q, h);
     for (int i = 0; i < 3; i++) h[i] = rint(h[i]);
-    for (int k = 0; k < n->basis; k++) {
-        double moved[3];
-        db_apply(n->slopes[k], h, moved);
-        for (int i = 0; i < 3; i++) slope[i][k] = moved[i];
+    for (int k = 0; k < n->basis; k++) db_apply(n->slopes[k], h, change[k]);
+    for (int d = 0; d < n->place; d++)
+        for (int i = 0; i < 3; i++) change[n->basis + d][i] = -by[d][i];
+    if (f->width)
+        weight = weigh_spot(f->width, off, to, sums);
+    else
+        for (int i = 0; i < 9; i++) to[i] = i % 4 == 0 ? 1 / limit : 0;
+    for (int k = 0; k < s->count; k++) {
+        double at[3];
+        db_apply(to, change[k], at);
+        for (int i = 0; i < 3; i++) slope[i][k] = at[i];
     }
-    for (int d = 0; d < n->place; d++) {
-        const double *const by = d < 2 ? spot->by_beam[d] : spot->by_distance;
-        for (int i = 0; i < 3; i++) slope[i][n->basis + d] = -by[i];
-    }
-    for (int i = 0; i < 3; i++) add_row(s, slope[i], off[i], 1 / (limit * limit));
-    return db_dot(off, off) / (limit * limit);
+    db_apply(to, off, off);
+    for (int i = 0; i < 3; i++) add_row(s, slope[i], off[i], weight);
 }
 
 /* Changes of the numbers that bring nodes nearest to their spots. 0: too few spots. */
 static int best_step(const fitted *f, const numbers *n, double angle, double step[MOST]) {
     least_squares s = { .count = n->basis + n->place };
+    lattice_widths sums = { 0, 0 };
     db_lattice *const lattice = f->lattice;
     const double used =
                      (double)db_lattice_agreement(lattice, angle, f->spots, f->count, f->near).near,
-                 from[PLACE] = { lattice->beam[0], lattice->beam[1], lattice->distance };
+                 from[PLACE] = { lattice->beam[0], lattice->beam[1], lattice->distance,
+                                 lattice->tilt[0], lattice->tilt[1] };
     db_search_lattice cell;
     db_search_pose pose;
     if (used < FEWEST || !place_of(lattice, &cell, &pose)) return 0;
     for (int d = 0; d < n->place; d++) {
-        s.normal[(s.count + 1) * (n->basis + d)] = 1 / (likely[d] * likely[d]);
-        s.right[n->basis + d] = -from[d] / (likely[d] * likely[d]);
+        const double held = 1e-9, sigma = d == DISTANCE && f->distance_known ? held : likely[d];
+        s.normal[(s.count + 1) * (n->basis + d)] = 1 / (sigma * sigma);
+        s.right[n->basis + d] = -from[d] / (sigma * sigma);
     }
-    lattice->misfit = 0;
     for (size_t i = 0; i < f->count; i++)
         if (f->near[i])
-            lattice->misfit += add_spot(n, &cell, &pose, &f->spots[i],
-                                        db_search_tolerance(&f->spots[i], angle), &s) /
-                               used;
+            add_spot(f, n, &cell, &pose, &f->spots[i], db_search_tolerance(&f->spots[i], angle), &s,
+                     &sums);
+    if (f->width) {
+        f->width->place = fmax(least_widths.place, sqrt(sums.place / used));
+        f->width->turn = fmax(least_widths.turn, sqrt(sums.turn / used));
+    }
     const int solved = solve_scaled(&s);
     memcpy(step, s.right, sizeof s.right);
     return solved;
 }
 
 static void move_place(db_lattice *lattice, const numbers *n, const double step[MOST]) {
-    for (int d = 0; d < 2; d++) lattice->beam[d] += step[n->basis + d];
-    if (n->place == PLACE) lattice->distance += step[n->basis + 2];
+    double *const place[PLACE] = { &lattice->beam[0], &lattice->beam[1], &lattice->distance,
+                                   &lattice->tilt[0], &lattice->tilt[1] };
+    for (int d = 0; d < n->place; d++) *place[d] += step[n->basis + d];
 }
 
 void db_lattice_fit(db_lattice *lattice, const db_search_spot *spots, size_t count,
                     unsigned char *near) {
-    const fitted f = { lattice, spots, count, near };
-    numbers n = { .basis = 9, .place = PLACE - 1 };
+    const fitted f = { lattice, spots, count, near, 1, NULL };
+    numbers n = { .basis = 9, .place = BEAM };
     double step[MOST], a_star[9];
     for (int k = 0; k < 9; k++) n.slopes[k][k] = 1;
     for (size_t r = 0; r < sizeof angles / sizeof *angles; r++) {
@@ -278,25 +345,33 @@ static void move(tied *t, const double step[MOST]) {
         if (is_free(t->ties, i)) change(t, i, step[next++]);
 }
 
-void db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
-                         int distance_known, const db_search_spot *spots, size_t count,
-                         unsigned char *near) {
-    const fitted f = { lattice, spots, count, near };
-    numbers n = { .place = distance_known ? PLACE - 1 : PLACE };
+double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
+                           int distance_known, const db_search_spot *spots, size_t count,
+                           unsigned char *near) {
+    enum { ROUGH = sizeof angles / sizeof *angles, EXACT = 15 }; /* rounds */
+    fitted f = { lattice, spots, count, near, distance_known, NULL };
+    numbers n = { .place = distance_known ? BEAM : BEAM + 1 };
     tied t = { .ties = ties };
+    lattice_widths width = first_widths;
     double edges[9], rows[9], standard[9], step[MOST], worst[2];
     for (int i = 0; i < 9; i++) edges[i] = integers[i];
-    if (!db_invert(edges, t.from_edges)) return;
+    if (!db_invert(edges, t.from_edges)) return (double)NAN;
     db_multiply(edges, lattice->real, rows);
     db_cell_of_edges(rows, t.cell);
     db_cell_regularize(ties, t.cell, &worst[0], &worst[1]);
     db_lattice_rows(t.cell, standard);
     nearest_turn(standard, rows, t.turn);
     rows_of(&t, lattice->real);
-    for (size_t r = 0; r < sizeof angles / sizeof *angles; r++) {
-        if (!find_slopes(&t, &n) || !best_step(&f, &n, angles[r], step)) return;
+    for (int r = 0; r < ROUGH + EXACT; r++) {
+        if (r == ROUGH) {
+            f.width = &width;
+            n.place = PLACE;
+        }
+        if (!find_slopes(&t, &n) || !best_step(&f, &n, r < ROUGH ? angles[r] : wide_angle, step))
+            return (double)NAN;
         move(&t, step);
         rows_of(&t, lattice->real);
         move_place(lattice, &n, step);
     }
+    return width.place * width.place * width.turn;
 }

@@ -8,8 +8,8 @@
 typedef struct db_lattice {
     double real[9];  /* rows a, b, c (angstrom, laboratory frame) */
     double beam[2];  /* pixels by which the direct beam is farther along fast and slow */
-    double distance; /* fraction by which the detector is farther; its tilts are ignored */
-    double misfit;   /* mean square of the distances of spots from their nodes, in tolerances */
+    double distance; /* fraction by which the detector is farther */
+    double tilt[2];  /* the same for pixels that are 1000 farther along fast, slow */
 } db_lattice;
 
 /* Volume of the parallelepiped of three vectors (rows), negative if they are left-handed. */
@@ -37,9 +37,12 @@ void db_lattice_fit(db_lattice *lattice, const db_search_spot *spots, size_t cou
                     unsigned char *near);
 
 /* As db_lattice_fit for a lattice whose rows, times integers, are the edges of a cell that keeps ties; also fits
- * the distance, unless it is known, because a free lattice would compensate for it. */
-void db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
-                         int distance_known, const db_search_spot *spots, size_t count,
-                         unsigned char *near);
+ * the distance, unless it is known, because a free lattice would compensate for it. Then spots count by how well they
+ * are known, in their places and in the turns of nodes to the Ewald sphere, and tilts are fitted, too. Returns the spread
+ * of spots about nodes: the square of the width of places (pixels) times the width of turns (degree); NAN: spots do not
+ * determine the lattice. */
+double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
+                           int distance_known, const db_search_spot *spots, size_t count,
+                           unsigned char *near);
 
 #endif

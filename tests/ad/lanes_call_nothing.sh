@@ -4,10 +4,6 @@
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-case $(uname -m) in
-x86_64) isas='baseline avx2 avx512' ;;
-*) isas='baseline' ;;
-esac
 command -v nm >/dev/null || { echo "skipped: no nm"; exit 77; }
 
 probe=$SOURCE_DIR/tests/ad/probe/lane_probe.c
@@ -19,6 +15,15 @@ for compiler in ${COMPILERS:-"${CC:-cc}"}; do
     name=$(basename "$(readlink -f "$found")")
     [ -e "$work/$name" ] && continue
     : >"$work/$name"
+    nm=nm
+    case $("$compiler" -dumpmachine) in
+    x86_64*) isas='baseline avx2 avx512' ;;
+    *)
+        isas='baseline'
+        found=$("$compiler" -print-prog-name=nm) # of its processor
+        [ -z "$found" ] || nm=$found
+        ;;
+    esac
     for isa in $isas; do
         case $isa in
         avx2) flags='-mavx2 -mfma' ;;
@@ -30,7 +35,7 @@ for compiler in ${COMPILERS:-"${CC:-cc}"}; do
             # shellcheck disable=SC2086 -- the flags are several words
             "$compiler" -std=c17 $kind $flags $common -c "$probe" -o "$work/probe.o"
             tried=$((tried + 1))
-            calls=$(nm -u "$work/probe.o" | sed 's/.* U //;/^_GLOBAL_OFFSET_TABLE_$/d')
+            calls=$("$nm" -u "$work/probe.o" | sed 's/.* U //;/^_GLOBAL_OFFSET_TABLE_$/d')
             if [ -n "$calls" ]; then
                 echo "$name $kind $isa calls:" $calls
                 failed=1

@@ -308,9 +308,10 @@ static void bravais_lattices_are_named(void **state) {
     }
 }
 
-/* What is found on an image of some crystals of the model's cell. */
-static db_status find_on(const db_experiment *e, size_t crystals, double far, const char *symmetry,
-                         db_fit_found_cell *cell) {
+/* What is found on an image of some crystals of the model's cell, with a detector that is said to be farther than it is, and
+ * tilted by some degrees. */
+static db_status find_tilted(const db_experiment *e, size_t crystals, double far, double tilt,
+                             const char *symmetry, db_fit_found_cell *cell) {
     OWN(db_fit_settings_clear) db_fit_settings settings;
     db_measured_image image;
     db_crystal all[2];
@@ -320,6 +321,8 @@ static db_status find_on(const db_experiment *e, size_t crystals, double far, co
     assert_int_equal(rendered_lattices(context, e, all, crystals, 1, &image), DB_OK);
     assert_int_equal(db_experiment_copy(context, e, &moved), DB_OK);
     moved.detector.distance *= far;
+    db_parameter_set(&moved, DB_DETECTOR_ROTX, tilt);
+    db_parameter_set(&moved, DB_DETECTOR_ROTY, -tilt);
     db_fit_cell_spots *spots = NULL;
     db_status status = db_fit_cell_spots_add(context, &image, &settings, &moved, &spots);
     if (status == DB_OK)
@@ -328,6 +331,11 @@ static db_status find_on(const db_experiment *e, size_t crystals, double far, co
     db_experiment_clear(&moved);
     db_measured_image_clear(&image);
     return status;
+}
+
+static db_status find_on(const db_experiment *e, size_t crystals, double far, const char *symmetry,
+                         db_fit_found_cell *cell) {
+    return find_tilted(e, crystals, far, 0, symmetry, cell);
 }
 
 static void is_thaumatin(const db_fit_found_cell *cell, double exact) {
@@ -346,6 +354,28 @@ static void of_two_crystals_on_an_image(void **state) {
     assert_int_equal(find_on(&e, 2, 1.01, "", &cell), DB_OK);
     is_thaumatin(&cell, 0.015);
     assert_true(cell.count == 1 || (cell.distance > -0.02 && cell.distance < -0.005));
+    db_experiment_clear(&e);
+}
+
+/* Edges that differ by half a percent are no edges of a tetragonal cell; a tilted detector makes no edges differ. */
+static void edges_are_alike_or_not(void **state) {
+    static const char *const symbol[2] = { "oP", "tP" };
+    static const double longer[2] = { 1.01, 1 }, tilt[2] = { 0, 0.4 };
+    db_experiment e;
+    db_fit_found_cell cell;
+    (void)state;
+    assert_int_equal(rendered_experiment(context, 600, 1000, &e), DB_OK);
+    for (int alike = 0; alike < 2; alike++) {
+        e.crystal.cell[1] = longer[alike] * e.crystal.cell[0];
+        assert_int_equal(find_tilted(&e, 1, alike ? 0.99 : 1, tilt[alike], "", &cell), DB_OK);
+        const db_fit_bravais *const b = &cell.lattice[cell.chosen];
+        for (int i = 0; i < cell.count; i++)
+            print_message("%s %.3f %.3f %.3f misfit %.3f\n", cell.lattice[i].symbol,
+                          cell.lattice[i].cell[0], cell.lattice[i].cell[1], cell.lattice[i].cell[2],
+                          cell.lattice[i].misfit);
+        assert_string_equal(b->symbol, cell.count > 1 ? symbol[alike] : "aP");
+        if (!alike) assert_true(fabs(b->cell[1] / b->cell[0] - longer[0]) < 1e-3);
+    }
     db_experiment_clear(&e);
 }
 
@@ -407,6 +437,7 @@ int main(void) {
         cmocka_unit_test(rows_alone_are_no_lattice),
         cmocka_unit_test(bravais_lattices_are_named),
         cmocka_unit_test(of_two_crystals_on_an_image),
+        cmocka_unit_test(edges_are_alike_or_not),
         cmocka_unit_test(of_images_slow),
         cmocka_unit_test(most_images_win),
     };

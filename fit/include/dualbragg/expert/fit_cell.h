@@ -19,10 +19,10 @@ typedef struct db_fit_bravais {
     /** largest change of an edge (relative) or an angle (radian) to this kind of lattice */
     double strain;
     size_t indexed; /**< spots near its nodes */
-    /** mean square of the spots' distances from nodes over the mean square for the triclinic lattice, at
-     * the best detector distance */
+    /** spread of the spots about nodes over that for the triclinic lattice, at the best detector distance and
+     * tilts: the square of the width of places times the width of turns to the Ewald sphere; NAN: too few spots */
     double misfit;
-    int fits; /**< 1: the spots cannot distinguish it from the triclinic one */
+    int fits; /**< 1: no lower lattice is much likelier */
 } db_fit_bravais;
 
 /** A cell found by a search. */
