@@ -123,7 +123,9 @@ db_status db_moments_allocate(db_context *context, const db_experiment *experime
     m->observed = calloc(count + 1, sizeof *m->observed);
     m->rows = calloc(count * ROWS * variables->table_count + 1, sizeof *m->rows);
     m->jumped = calloc(2 * count + 1, 1);
-    if (m->spot && m->observed && m->rows && m->jumped) return DB_OK;
+    m->last = calloc(count + 1, sizeof *m->last);
+    m->last_value = calloc(variables->count + 1, sizeof *m->last_value);
+    if (m->spot && m->observed && m->rows && m->jumped && m->last && m->last_value) return DB_OK;
     db_moments_clear(m);
     return db_fail_memory(context, "the moments of spots");
 }
@@ -150,10 +152,15 @@ void db_moments_clear(db_moments *m) {
     free(m->observed);
     free(m->rows);
     free(m->jumped);
+    free(m->last);
+    free(m->last_value);
     *m = (db_moments){ 0 };
 }
 
-void db_moments_take_all(db_moments *m) { memset(m->jumped, 0, 2 * m->count); }
+void db_moments_take_all(db_moments *m) {
+    memset(m->jumped, 0, 2 * m->count);
+    m->has_last = 0;
+}
 
 /* A predicted spot, whitened: V = L L^T. */
 typedef struct white {
@@ -289,6 +296,12 @@ static db_status derive_by(const db_moments *m, const double *x, size_t k, const
     return DB_OK;
 }
 
+static db_moment_slopes slopes_at_last(const db_spot *s, const white *w) {
+    return (db_moment_slopes){ .place = { s->position[0], s->position[1] },
+                               .factor = { w->l00, w->l10, w->l11 },
+                               .root = sqrt(INDEPENDENT * w->trust) };
+}
+
 static void open_room(const db_moments *m, db_spot *spot, ahead_room *room) {
     room->context =
         (db_context){ .threads = 1, .isa = m->context->isa, .device = { .name = "cpu" } };
@@ -312,7 +325,10 @@ static db_status derive(db_moments *m, const double *x, const size_t *variable, 
     } else {
         for (int t = 0; t < threads; t++)
             open_room(m, spots + (size_t)t * (m->count + 1), &rooms[t]);
-        for (size_t i = m->from; i < m->to; i++) (void)look_at(m, i, &seen[i]);
+        for (size_t i = m->from; i < m->to; i++) {
+            (void)look_at(m, i, &seen[i]);
+            m->last[i] = slopes_at_last(&m->spot[i], &seen[i]);
+        }
 #if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
 #endif
@@ -334,6 +350,31 @@ static db_status derive(db_moments *m, const double *x, const size_t *variable, 
     free(rooms);
     free(spots);
     return status;
+}
+
+/* How far a step moves a spot at most by its slopes at the last evaluation, pixels. */
+static double reach_of(const db_moments *m, size_t i, const double *x) {
+    const db_moment_slopes *const last = &m->last[i];
+    const size_t n = m->variables->table_count;
+    const double *const row = m->rows + i * ROWS * n;
+    double sum[2] = { 0, 0 };
+    for (size_t k = 0; k < n; k++) {
+        const double step = (x[k] - m->last_value[k]) / last->root, u[2] = { row[k], row[n + k] };
+        sum[0] += fabs(last->factor[0] * u[0] * step);
+        sum[1] += fabs((last->factor[1] * u[0] + last->factor[2] * u[1]) * step);
+    }
+    return hypot(sum[0], sum[1]);
+}
+
+/* Finds spots in use that have jumped since the last evaluation. */
+static void find_jumps(db_moments *m, const double *x) {
+    const double apart = 1,
+                 bent = 10; /* pixels; over the reach: places do not move along straight lines */
+    for (size_t i = m->from; m->has_last && i < m->to; i++) {
+        const double *const now = m->spot[i].position, *const before = m->last[i].place,
+                            moved = hypot(now[0] - before[0], now[1] - before[1]);
+        if (moved > apart && moved > bent * reach_of(m, i, x)) m->jumped[m->count + i] = 1;
+    }
 }
 
 /* Leaves out the spots that have jumped. */
@@ -378,6 +419,7 @@ static double loss_at(db_moments *m, const double *x) {
 db_status db_moments_slopes(db_moments *m, const double *x, const size_t *variable, size_t count,
                             double *loss, double *slope) {
     *loss = loss_at(m, x);
+    m->has_last = 0; /* rows will be of some variables only */
     for (size_t k = 0; k < count; k++) slope[k] = 0;
     DB_TRY(m->status);
     if (!isfinite(*loss)) return DB_OK;
@@ -393,8 +435,11 @@ db_status db_moments_evaluate(db_moments *m, const double *x, double *loss, doub
     m->has_lost = 0;
     *loss = loss_at(m, x);
     if (!isfinite(*loss)) return m->status;
+    find_jumps(m, x);
     m->status = derive(m, x, NULL, m->variables->table_count, gradient);
     add_products(m, normal);
+    memcpy(m->last_value, x, all * sizeof *x);
+    m->has_last = 1;
     leave_out_jumped(m);
     return m->status;
 }

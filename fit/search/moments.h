@@ -17,6 +17,11 @@ typedef struct db_observed_moments {
     double covariance[3]; /* pixels^2: fast, slow, mixed; the first is 0 if it is unknown */
 } db_observed_moments;
 
+/* What makes pixels of the rows of a spot: its place, the factor of its covariance, and the root of its weight. */
+typedef struct db_moment_slopes {
+    double place[2], factor[3], root;
+} db_moment_slopes;
+
 typedef struct db_moments {
     db_context *context;
     size_t count, half; /* spots; the first `half` of them are a random half */
@@ -27,6 +32,9 @@ typedef struct db_moments {
     double *rows; /* slopes of all spots */
     unsigned char *
         jumped; /* flags: spots whose place has jumped, which are left out; such spots of an evaluation */
+    db_moment_slopes *last; /* of the last evaluation, with its values; has_last: there was one */
+    double *last_value;
+    int has_last;
     int has_lost; /* the last evaluation has found more of them: the next one is of fewer spots */
     db_experiment experiment; /* at the last evaluated values; borrows its lists */
     const db_variables *variables;
@@ -48,8 +56,8 @@ void db_moments_clear(db_moments *moments);
 void db_moments_take_all(db_moments *moments);
 
 /* Loss: twice the negative logarithm of the likelihood, INFINITY for impossible values; with gradient and normal
- * matrix, without priors. Ignores motions of groups of panels. Spots whose places jump within a step of differences are left
- * out from the next evaluation on: no search goes across their steps of the loss. */
+ * matrix, without priors. Ignores motions of groups of panels. Spots whose places jump within a step of differences, or since
+ * the evaluation before, are left out from the next evaluation on: no search goes across their steps of the loss. */
 db_status db_moments_evaluate(db_moments *moments, const double *x, double *loss, double *gradient,
                               double *normal);
 

@@ -171,14 +171,8 @@ static void observe_all(const db_experiment *e, const db_spot_options *options, 
     db_predicted_spots predicted;
     assert_int_equal(db_spots_predict(context, e, options, &predicted), DB_OK);
     const size_t n = predicted.count < most ? predicted.count : most;
-    *m = (db_moments){ .context = context, .variables = v, .experiment = *e };
-    m->experiment.structure_factors = (db_structure_factors){ .default_F = 1 };
+    assert_int_equal(db_moments_allocate(context, e, n, v, 0, m), DB_OK);
     m->count = m->to = n;
-    m->spot = calloc(n, sizeof *m->spot);
-    m->observed = calloc(n, sizeof *m->observed);
-    m->rows = calloc(7 * n * v->table_count, sizeof *m->rows);
-    m->jumped = calloc(2 * n, 1);
-    assert_true(m->spot && m->observed && m->rows && m->jumped);
     for (size_t i = 0; i < n; i++) {
         const db_spot *const s = &predicted.spot[i];
         db_observed_moments *const seen = &m->observed[i];
@@ -247,6 +241,19 @@ static void slopes_are_those_of_the_loss(void **state) {
             fail_msg("%s: slope %g, difference %g, at most %g apart",
                      db_parameter_describe(v.parameter[k])->name, gradient[k] * scale, slope, most);
     }
+    /* places that move along with the model are no jumps */
+    double farthest = 0;
+    for (size_t k = 0; k < v.table_count; k++) {
+        assert_int_equal(db_moments_evaluate(&m, x, &loss, unused, normal), 0);
+        const double before[2] = { m.spot[0].position[0], m.spot[0].position[1] };
+        memcpy(ahead, x, v.count * sizeof *x);
+        ahead[k] += 5 * db_parameter_describe(v.parameter[k])->scale;
+        assert_int_equal(db_moments_evaluate(&m, ahead, &loss, unused, normal), 0);
+        assert_false(m.has_lost);
+        farthest = fmax(
+            farthest, hypot(m.spot[0].position[0] - before[0], m.spot[0].position[1] - before[1]));
+    }
+    assert_true(farthest > 2); /* pixels */
     free(normal);
     db_moments_clear(&m);
     db_variables_clear(&v);
@@ -336,6 +343,15 @@ static void a_jump_of_a_place_is_no_slope(void **state) {
         assert_int_equal(db_moments_slopes(&m, x, NULL, 0, &sides[side], NULL), 0);
     }
     assert_true(fabs(sides[1] - sides[0]) > 1);
+    /* evaluations on both sides find it, too, if neither is next to it */
+    for (int again = 0; again < 2; again++)
+        for (int side = 0; side < 2; side++) {
+            x[0] = v.start[0] + jump + (side ? 2e-4 : -2e-4);
+            assert_int_equal(db_moments_evaluate(&m, x, &sides[side], slope[side], &normal), 0);
+            assert_int_equal(m.has_lost, !again && side);
+        }
+    const double by_slopes = 4e-4 * 0.5 * (slope[0][0] + slope[1][0]);
+    assert_true(fabs(sides[1] - sides[0] - by_slopes) < 0.1);
     db_moments_clear(&m);
     db_variables_clear(&v);
     db_predicted_spots_clear(&all);
