@@ -96,9 +96,12 @@ refuse "directory" $small -hdf5file folder
 # shellcheck disable=SC2086
 refuse "device or pipe" $small -hdf5file /dev/null
 cp a.h5 kept.h5
-# shellcheck disable=SC2086
-(ulimit -f 4; trap '' XFSZ; exec "$DUALBRAGG" sim $small -hdf5file kept.h5) > said 2>&1 && complain "a full disk is no failure"
-grep -q "kept.h5: cannot write: File too large" said || complain "full disk: $(cat said)"
+. "$SOURCE_DIR/tests/support/file_limit"
+if lives_with_file_limit 4; then
+    # shellcheck disable=SC2086
+    (ulimit -f 4; trap '' XFSZ; exec "$DUALBRAGG" sim $small -hdf5file kept.h5) > said 2>&1 && complain "a full disk is no failure"
+    grep -q "kept.h5: cannot write: File too large" said || complain "full disk: $(cat said)"
+fi
 cmp a.h5 kept.h5 || complain "a file that could not be replaced is damaged"
 [ ! -e x.h5 ] && [ -z "$(find . -name '.dualbragg*')" ] || complain "files are left: $(ls -A)"
 exit $failed

@@ -516,6 +516,10 @@ static void lists_of_shelx_are_intensities(void **state) {
     expect_amplitude(1, 0, 2, 160);
     expect_ok(test_context(), read_as(path, NULL, "P -1"));
     expect_amplitude(10, 11, 12, sqrt(5000.25));
+    expect_failure(
+        test_context(), DB_ERROR_INPUT,
+        read_as(folder_text("far.hkl", "1e32   0   2  100.00   10.00   1\n"), NULL, NULL),
+        "far.hkl:1", "for h, found '1e32'");
     expect_failure(test_context(), DB_ERROR_INPUT,
                    read_as(folder_text("open.hkl", list), NULL, NULL), "open.hkl", "no end mark",
                    "-hkl_columns I");

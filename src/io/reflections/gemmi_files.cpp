@@ -24,6 +24,7 @@ extern "C" {
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <strings.h>
 #include <vector>
 
 namespace {
@@ -249,6 +250,37 @@ struct cif_table : db_cif_table {
     cif_table(const cif_table &) = delete;
     ~cif_table() { db_cif_table_clear(this); }
 };
+
+// The records of a PDB file that a model needs; other lines are empty, so that errors have their numbers. gemmi reads numbers
+// of others, such as LINK, beyond the ends of their lines.
+std::string needed_records(const db_file_content &content) {
+    static const char *const needed[] = {
+        "ATOM",  "HETATM", "ANISOU", "CRYST1", "SCALE", "MTRIX",
+        "ORIGX", "MODEL",  "TER",    "END",    "data",  "{\"da"
+    }; // the last two: gemmi says what they are
+    std::string records;
+    const char *const end = content.bytes + content.size;
+    for (const char *line = content.bytes; line < end;) {
+        const char *next = static_cast<const char *>(std::memchr(line, '\n', (size_t)(end - line)));
+        next = next ? next + 1 : end;
+        bool is_needed = false;
+        for (const char *name : needed) {
+            const size_t length = std::strlen(name);
+            is_needed |= (size_t)(next - line) >= length && strncasecmp(line, name, length) == 0;
+        }
+        if (is_needed)
+            records.append(line, next);
+        else
+            records += '\n';
+        line = next;
+    }
+    return records;
+}
+
+gemmi::Structure read_pdb(const char *path, const db_file_content &content) {
+    const std::string records = needed_records(content);
+    return gemmi::read_pdb_from_memory(records.data(), records.size(), path);
+}
 
 // The tables that a model needs, by the reader of CIF that images have; gemmi's own takes much
 // longer to compile, and other tables can claim assemblies of any size.
@@ -811,9 +843,8 @@ db_status db_gemmi_read_model(db_context *context, const char *path, const db_fi
                               int is_cif, const db_structure_factor_options *options,
                               db_structure_factors *factors, char *told, size_t told_size) {
     return guarded(context, path, [&] {
-        model_transform model(
-            *options, is_cif ? read_mmcif(context, path, *content)
-                             : gemmi::read_pdb_from_memory(content->bytes, content->size, path));
+        model_transform model(*options, is_cif ? read_mmcif(context, path, *content)
+                                               : read_pdb(path, *content));
         model.prepare();
         model.calculate(context, path, factors);
         std::snprintf(told, told_size, "%s", model.summary().c_str());

@@ -109,7 +109,9 @@ static int parse_fixed(const char *line, db_listed_reflection *item) {
     if (length < LEAST_LINE || length > LEAST_LINE + BATCH) return 0;
     for (size_t i = 0; i < 3; i++) {
         double index;
-        if (!field(line, INDEX * i, INDEX, 1, &index)) return 0;
+        if (!field(line, INDEX * i, INDEX, 1, &index) || fabs(index) > largest_index ||
+            index != rint(index))
+            return 0;
         item->index[i] = (int)index;
     }
     return field(line, 3 * INDEX, NUMBER, 0, &item->value) &&
