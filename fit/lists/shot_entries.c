@@ -165,6 +165,14 @@ static int names_experiments(const char *name) {
     return has_ending(name, ".expt") || has_ending(name, ".json") || has_ending(name, ".stream");
 }
 
+/* Says which line of a list names what has failed. */
+static db_status name_line(db_context *context, const db_text *text, db_status status) {
+    char why[DB_FIT_PATH_SIZE];
+    if (status == DB_OK) return DB_OK;
+    snprintf(why, sizeof why, "%s", db_context_message(context));
+    return db_fail(context, status, "%s:%zu: %s", text->path, text->line_number, why);
+}
+
 /* Adds the shot of a name, or all shots of a range. */
 static db_status add_named(db_context *context, const db_text *text, char *name,
                            db_fit_shot_list *list) {
@@ -177,7 +185,8 @@ static db_status add_named(db_context *context, const db_text *text, char *name,
                        "%ld-%ld",
                        text->path, text->line_number, range[0], range[1]);
     if (names_experiments(name))
-        return add_experiments(context, name, ranged ? range : NULL, line, list);
+        return name_line(context, text,
+                         add_experiments(context, name, ranged ? range : NULL, line, list));
     if (!ranged) return db_need_memory(context, db_shot_entries_add(list, name, line), text->path);
     for (long n = range[0]; n <= range[1]; n++) DB_TRY(add_image(context, text, name, n, list));
     return DB_OK;

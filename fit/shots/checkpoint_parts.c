@@ -231,8 +231,9 @@ static db_status index_part(const db_shots *all, int set, int part) {
     path_of(of, part, path);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return db_fail(all->context, DB_ERROR_FILE, "%s: cannot be opened: %s", path,
-                       strerror(errno));
+        return db_fail(all->context, DB_ERROR_FILE,
+                       "%s: cannot be opened: %s; it is a part of the checkpoint %s", path,
+                       strerror(errno), all->options->checkpoint);
     const db_status status = index_blocks(all, path, file, of->whole, place);
     close(file);
     return status;

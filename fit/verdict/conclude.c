@@ -9,11 +9,13 @@
 #include "fit/verdict/held_distance.h"
 #include "fit/objective/model_image.h"
 #include "fit/verdict/other_lattice.h"
+#include "fit/verdict/renumbered.h"
 #include "fit/verdict/result_boxes.h"
 #include "fit/verdict/strained_lattice.h"
 #include "fit/objective/statistics.h"
 #include "fit/verdict/verdict.h"
 #include "fit/verdict/verdict_of_light.h"
+#include "fit/verdict/verdict_tests.h"
 #include "fit/verdict/warnings.h"
 #include "fit/config/quantity.h"
 
@@ -212,6 +214,29 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
     return status;
 }
 
+/* Do panels stand elsewhere by more than twice the width of spots, which moves the model by several of its errors? */
+static db_status judge_panels(db_context *context, const db_fit_data *data,
+                              const db_observed_spots *spots, const db_evidence *evidence,
+                              db_fit_result *result) {
+    const double far = 2, most_errors = 3;
+    db_fit_verdict *const v = &result->verdict;
+    db_displaced_panel rival;
+    DB_TRY(db_margin_over_displaced(context, &result->experiment, data->settings, spots, evidence,
+                                    &result->estimates, &rival));
+    if (!(hypot(rival.shift[0], rival.shift[1]) > far * v->position_rms) ||
+        !(rival.errors > most_errors) || rival.margin >= v->test[DB_FIT_TEST_MOVED].found)
+        return DB_OK;
+    db_verdict_test(
+        v, DB_FIT_TEST_MOVED, rival.margin,
+        "panel %d (from 0), shifted by %.1f, %.1f pixels (fast, slow) from where the "
+        "geometry says, raises the log likelihood of the spots by %.1f, expected at "
+        "most %.1f, and moves %s by %.1f of its errors: correct the geometry, or refine "
+        "panels (refine.panel_groups)",
+        rival.panel, rival.shift[0], rival.shift[1], -rival.margin,
+        -v->test[DB_FIT_TEST_MOVED].least, rival.name, rival.errors);
+    return DB_OK;
+}
+
 /* Judges the model by the places of spots; spots at no reflection may belong to another crystal. */
 static db_status judge_spots(db_context *context, const db_experiment *start,
                              const db_fit_data *data, db_observed_spots *spots,
@@ -221,6 +246,7 @@ static db_status judge_spots(db_context *context, const db_experiment *start,
     DB_TRY(db_evidence_make(context, model, spots, &evidence));
     db_status status = db_verdict_of_places(context, model, start, data, spots, &evidence,
                                             result->model_image, &result->verdict);
+    if (status == DB_OK) status = judge_panels(context, data, spots, &evidence, result);
     if (status == DB_OK && result->verdict.test[DB_FIT_TEST_LATTICE].passed)
         status = db_other_lattice_look(context, model, data->settings, &evidence, spots, result);
     db_evidence_clear(&evidence);

@@ -1,6 +1,7 @@
 /* If all indices are off by one node, the beam centre is off by about the place of the node; a turn, tilts and other
  * edges make up for most of the rest. Spots that look for their nearest nodes find the wrong ones again, so a rival
- * keeps the changed index of each spot while it is fitted. */
+ * keeps the changed index of each spot while it is fitted. If a panel does not stand where the geometry says, tilts and
+ * angles of the cell make up for that; the rival's panels may shift, and its spots keep their indices. */
 #include "fit/verdict/renumbered.h"
 
 #include "base/context_internal.h"
@@ -22,16 +23,21 @@
 #include <string.h>
 
 enum {
-    FAR = 5,   /* largest change of an index */
-    FORM = 4,  /* numbers of a change: 1, h, k, l */
-    TRIED = 6, /* changes that are fitted: those that are likeliest to first order */
-    STEPS = 4  /* with the slopes of the start */
+    FAR = 5,            /* largest change of an index */
+    FORM = 4,           /* numbers of a change: 1, h, k, l */
+    TRIED = 6,          /* changes that are fitted: those that are likeliest to first order */
+    STEPS = 4,          /* with the slopes of the start */
+    MOST_SHIFTING = 32, /* panels that may shift: those with most spots */
+    FEWEST_ON = 10      /* spots of a panel that may shift */
 };
+static const double USUAL_SHIFT = 12; /* pixels, of a panel: as far as a beam centre is off */
+
 /* A spot at a node of the model. */
 typedef struct numbered_spot {
     const db_observed_spot *seen;
     const double *offset; /* of its evidence */
     double node[3];
+    size_t shift; /* number of the first of two moves that shift its panel; 0: it stays */
     double trust; /* of Student's distribution */
     double weight
         [9]; /* inverse covariance of its coordinates, times its probability of being at the node */
@@ -42,15 +48,16 @@ typedef struct numbering {
     db_context *context;
     const db_experiment *model;
     db_variables v;
-    size_t count; /* of spots */
+    size_t count, moves; /* of spots; of variables and shifts of panels (pixels) */
+    size_t *shift;       /* of each panel, as numbered_spot.shift; owned; NULL: all stay */
     numbered_spot *spot;
-    double *slope;  /* [count][3][v.count]; owned, with the following */
+    double *slope;  /* [count][3][moves]; owned, with the following */
     double *at;     /* [count][3]: coordinates of nodes as seen from their spots, */
     double *same;   /* [FORM][count][3]: and after moves, of each number of a change */
-    double *moved;  /* [FORM][v.count]: these moves */
+    double *moved;  /* [FORM][moves]: these moves */
     double *factor; /* of the normal matrix of the moves */
     double *usual;  /* standard deviations of moves */
-    double *value, *other, *step, *room;
+    double *start, *value, *other, *step, *room;
 } numbering;
 
 /* Settings that refine orientation, beam centre, distance and tilts, and what else was refined and moves spots: a held
@@ -107,6 +114,7 @@ static void number_spots(const db_observed_spots *spots, const db_evidence *e, n
         db_evidence_node(e, &nodes, i, hkl);
         *s = (numbered_spot){ .seen = &spots->spot[i],
                               .offset = e->spot[i].offset,
+                              .shift = n->shift ? n->shift[spots->spot[i].panel] : 0,
                               .trust = 1,
                               .node = { hkl[0], hkl[1], hkl[2] } };
         weigh_spot(&e->spot[i], w, made / (made + 1 - w->part), s->weight);
@@ -128,6 +136,7 @@ static db_status place_nodes(const numbering *n, const double *value, const int 
         db_apply(g.a_star, index, apart);
         for (int k = 0; k < 3; k++) apart[k] -= q[k];
         db_apply(s->offset, apart, at + 3 * i);
+        for (size_t k = 0; k < 2 && s->shift; k++) at[3 * i + k] -= value[s->shift + k];
     }
     db_fit_geometry_clear(&g);
     return DB_OK;
@@ -137,13 +146,16 @@ static const int SAME[3] = { 0, 0, 0 };
 
 /* Coordinates of nodes and their slopes at a place of the variables. */
 static db_status find_moves(numbering *n, const int by[3]) {
-    const size_t moves = n->v.count;
+    const size_t moves = n->moves;
     DB_TRY(place_nodes(n, n->value, by, n->at));
     for (size_t k = 0; k < moves; k++) {
-        const db_parameter p = n->v.parameter[k];
-        double low, high;
-        db_reach_of(n->model, db_facts_of(p), n->v.start[k], &low, &high);
-        n->usual[k] = (high - low) / 4;
+        if (k < n->v.count) {
+            const db_parameter p = n->v.parameter[k];
+            double low, high;
+            db_reach_of(n->model, db_facts_of(p), n->v.start[k], &low, &high);
+            n->usual[k] = (high - low) / 4;
+        } else
+            n->usual[k] = USUAL_SHIFT;
         const double step = 1e-3 * n->usual[k];
         memcpy(n->other, n->value, moves * sizeof *n->value);
         n->other[k] += step;
@@ -157,7 +169,7 @@ static db_status find_moves(numbering *n, const int by[3]) {
 /* Adds weight x slope x of: the slopes of the square by the first moves. sum: [count] */
 static void add_slopes(const numbering *n, size_t spot, const double of[3], size_t count,
                        double *sum) {
-    const size_t moves = n->v.count;
+    const size_t moves = n->moves;
     double weighted[3];
     db_apply(n->spot[spot].weight, of, weighted);
     for (int i = 0; i < 3; i++) weighted[i] *= n->spot[spot].trust;
@@ -167,7 +179,7 @@ static void add_slopes(const numbering *n, size_t spot, const double of[3], size
 }
 
 static void factor_moves(numbering *n, double *normal) {
-    const size_t moves = n->v.count;
+    const size_t moves = n->moves;
     memset(normal, 0, moves * moves * sizeof *normal);
     for (size_t s = 0; s < n->count; s++)
         for (size_t k = 0; k < moves; k++) {
@@ -209,7 +221,7 @@ static void trust_spots(numbering *n) {
 
 /* The step that n->value must be lowered by. moved: from the start */
 static void find_step(numbering *n, const double *moved) {
-    const size_t moves = n->v.count;
+    const size_t moves = n->moves;
     memset(n->step, 0, moves * sizeof *n->step);
     for (size_t s = 0; s < n->count; s++) add_slopes(n, s, n->at + 3 * s, moves, n->step);
     for (size_t k = 0; k < moves; k++) n->step[k] += moved[k] / (n->usual[k] * n->usual[k]);
@@ -219,7 +231,7 @@ static void find_step(numbering *n, const double *moved) {
 /* Least squares of all moves to first order are linear in a change of indices. Coordinates of nodes after the moves, and moves:
  * with the present indices, and what one more of each index adds. */
 static void fit_indices(numbering *n, const db_evidence *e) {
-    const size_t moves = n->v.count, size = 3 * n->count;
+    const size_t moves = n->moves, size = 3 * n->count;
     for (size_t s = 0; s < n->count; s++) n->spot[s].trust = 1;
     factor_moves(n, n->room);
     for (size_t j = 0; j < FORM; j++) {
@@ -255,18 +267,19 @@ static double score_change(numbering *n, const int by[3]) {
         score -= (DB_STUDENT_FREEDOM + 3) / 2 * log(density);
         density = 1;
     }
-    for (size_t k = 0; k < n->v.count; k++)
-        score -= pow(changed(n->moved + k, n->v.count, by) / n->usual[k], 2) / 2;
+    for (size_t k = 0; k < n->moves; k++)
+        score -= pow(changed(n->moved + k, n->moves, by) / n->usual[k], 2) / 2;
     return score;
 }
+
+static int is_beam(db_parameter p) { return p == DB_BEAM_FAST || p == DB_BEAM_SLOW; }
 
 /* The farthest that a node may be from the beam centre, whose place it takes, as a length in reciprocal space: two of its
  * standard deviations along both axes. */
 static double reach_of_beam(const numbering *n) {
     double square = 0;
     for (size_t k = 0; k < n->v.count; k++)
-        if (n->v.parameter[k] == DB_BEAM_FAST || n->v.parameter[k] == DB_BEAM_SLOW)
-            square += pow(2 * n->usual[k], 2);
+        if (is_beam(n->v.parameter[k])) square += pow(2 * n->usual[k], 2);
     return sqrt(square) / n->model->detector.distance / n->model->beam.wavelength;
 }
 
@@ -289,30 +302,49 @@ static size_t find_changes(numbering *n, const db_evidence *e, change best[TRIED
     return found;
 }
 
+/* Likelihood of the spots, on panels that have shifted, with a moved model. */
+static db_status judge_moved(const numbering *n, const db_experiment *moved,
+                             const db_observed_spots *spots, double *likelihood) {
+    db_evidence other;
+    db_observed_spots shifted = *spots;
+    shifted.spot = malloc((spots->count + 1) * sizeof *shifted.spot);
+    if (!shifted.spot) return db_fail_memory(n->context, "other indices of spots");
+    for (size_t i = 0; i < spots->count; i++) {
+        db_observed_spot *const s = &shifted.spot[i];
+        const size_t shift = n->shift ? n->shift[spots->spot[i].panel] : 0;
+        *s = spots->spot[i];
+        for (size_t k = 0; k < 2 && shift; k++) s->position[k] += n->value[shift + k];
+    }
+    const db_status status = db_evidence_make(n->context, moved, &shifted, &other);
+    free(shifted.spot);
+    DB_TRY(status);
+    *likelihood = db_margin_over_none(&other);
+    db_evidence_clear(&other);
+    return DB_OK;
+}
+
 /* Fits the model with changed indices, and takes its likelihood. value: where it ends. */
 static db_status fit_numbers(numbering *n, const db_observed_spots *spots, const int by[3],
                              double *likelihood) {
-    const size_t moves = n->v.count;
+    const size_t moves = n->moves;
     db_experiment moved = *n->model; /* borrows */
-    db_evidence other;
-    double pull = 0;
-    memcpy(n->value, n->v.start, moves * sizeof *n->value);
+    memcpy(n->value, n->start, moves * sizeof *n->value);
     for (size_t s = 0; s < n->count; s++) n->spot[s].trust = 1;
     for (int step = 0; step < STEPS; step++) {
         DB_TRY(find_moves(n, by));
         if (step) trust_spots(n);
         factor_moves(n, n->room);
-        for (size_t k = 0; k < moves; k++) n->other[k] = n->value[k] - n->v.start[k];
+        for (size_t k = 0; k < moves; k++) n->other[k] = n->value[k] - n->start[k];
         find_step(n, n->other);
-        for (size_t k = 0; k < moves; k++)
-            n->value[k] = fmin(n->v.upper[k], fmax(n->v.lower[k], n->value[k] - n->step[k]));
+        for (size_t k = 0; k < moves; k++) {
+            n->value[k] -= n->step[k];
+            if (k < n->v.count) n->value[k] = fmin(n->v.upper[k], fmax(n->v.lower[k], n->value[k]));
+        }
     }
-    for (size_t k = 0; k < moves; k++)
-        pull += pow((n->value[k] - n->v.start[k]) / n->usual[k], 2) / 2;
     db_variables_set(&n->v, n->value, &moved);
-    DB_TRY(db_evidence_make(n->context, &moved, spots, &other));
-    *likelihood = db_margin_over_none(&other) - pull;
-    db_evidence_clear(&other);
+    DB_TRY(judge_moved(n, &moved, spots, likelihood));
+    for (size_t k = 0; k < moves; k++)
+        *likelihood -= pow((n->value[k] - n->start[k]) / n->usual[k], 2) / 2;
     return DB_OK;
 }
 
@@ -336,7 +368,7 @@ static db_status compare_numbers(numbering *n, const db_observed_spots *spots, c
                                  db_renumbered_model *rival) {
     change tried[TRIED];
     double own, other, most = -INFINITY;
-    memcpy(n->value, n->v.start, n->v.count * sizeof *n->value);
+    memcpy(n->value, n->start, n->moves * sizeof *n->value);
     DB_TRY(find_moves(n, SAME));
     const size_t count = find_changes(n, e, tried);
     DB_TRY(fit_numbers(n, spots, SAME, &own));
@@ -352,10 +384,10 @@ static db_status compare_numbers(numbering *n, const db_observed_spots *spots, c
 }
 
 static db_status take_room(const db_evidence *e, numbering *n) {
-    const size_t moves = n->v.count, matrix = moves * moves, spots = e->judged + 1,
+    const size_t moves = n->moves, matrix = moves * moves, spots = e->judged + 1,
                  room = 3 * spots > matrix ? 3 * spots : matrix;
     n->spot = malloc(spots * sizeof *n->spot);
-    n->slope = malloc((3 * spots * (moves + 1 + FORM) + matrix + (4 + FORM) * moves + room) *
+    n->slope = malloc((3 * spots * (moves + 1 + FORM) + matrix + (5 + FORM) * moves + room) *
                       sizeof *n->slope);
     if (!n->spot || !n->slope) return db_fail_memory(n->context, "other indices of spots");
     n->at = n->slope + 3 * spots * moves;
@@ -363,29 +395,135 @@ static db_status take_room(const db_evidence *e, numbering *n) {
     n->moved = n->same + FORM * 3 * spots;
     n->factor = n->moved + FORM * moves;
     n->usual = n->factor + matrix;
-    n->value = n->usual + moves;
+    n->start = n->usual + moves;
+    n->value = n->start + moves;
     n->other = n->value + moves;
     n->step = n->other + moves;
     n->room = n->step + moves;
+    for (size_t k = 0; k < moves; k++) n->start[k] = k < n->v.count ? n->v.start[k] : 0;
     return DB_OK;
+}
+
+static void clear_numbering(numbering *n) {
+    free(n->shift);
+    free(n->spot);
+    free(n->slope);
+    db_variables_clear(&n->v);
+}
+
+/* Variables of a model without shifts of panels. */
+static db_status begin_numbering(db_context *context, const db_experiment *model,
+                                 const db_fit_settings *settings, numbering *n) {
+    db_fit_settings own;
+    *n = (numbering){ .context = context, .model = model };
+    DB_TRY(settings_of_numbers(context, settings, model, &own));
+    const db_status status =
+        db_variables_make(context, &own, DB_FIT_ALL_STAGES, NULL, model, NULL, &n->v);
+    n->moves = n->v.count;
+    db_fit_settings_clear(&own);
+    return status;
 }
 
 db_status db_margin_over_renumbered(db_context *context, const db_experiment *model,
                                     const db_fit_settings *settings, const db_observed_spots *spots,
                                     const db_evidence *e, db_renumbered_model *rival) {
-    numbering n = { .context = context, .model = model };
-    db_fit_settings own;
+    numbering n;
     *rival = (db_renumbered_model){ .margin = NAN };
-    DB_TRY(settings_of_numbers(context, settings, model, &own));
-    db_status status = db_variables_make(context, &own, DB_FIT_ALL_STAGES, NULL, model, NULL, &n.v);
+    db_status status = begin_numbering(context, model, settings, &n);
     if (status == DB_OK) status = take_room(e, &n);
     if (status == DB_OK) {
         number_spots(spots, e, &n);
-        if (n.count > n.v.count) status = compare_numbers(&n, spots, e, rival);
+        if (n.count > n.moves) status = compare_numbers(&n, spots, e, rival);
     }
-    free(n.spot);
-    free(n.slope);
-    db_variables_clear(&n.v);
-    db_fit_settings_clear(&own);
+    clear_numbering(&n);
+    return status;
+}
+
+/* A panel by the number of its spots. */
+typedef struct spotted_panel {
+    double score;
+    size_t panel;
+} spotted_panel;
+
+/* Lets panels with many spots shift, except the one with most spots. Returns their number. */
+static db_status let_panels_shift(const db_observed_spots *spots, const db_evidence *e,
+                                  numbering *n) {
+    const size_t panels = n->model->detector.panel_count;
+    spotted_panel most[MOST_SHIFTING + 1];
+    size_t found = 0;
+    n->shift = calloc(panels + 1, sizeof *n->shift);
+    if (!n->shift) return db_fail_memory(n->context, "displaced panels");
+    for (size_t i = 0; i < e->judged; i++)
+        if (db_evidence_is_at(e, i)) n->shift[spots->spot[i].panel]++;
+    for (size_t p = 0; p < panels; p++) {
+        const spotted_panel one = { (double)n->shift[p], p };
+        if (n->shift[p] >= FEWEST_ON)
+            found = db_search_keep(&one, sizeof one, most, found, MOST_SHIFTING + 1);
+        n->shift[p] = 0;
+    }
+    for (size_t i = 1; i < found; i++, n->moves += 2) n->shift[most[i].panel] = n->moves;
+    return DB_OK;
+}
+
+/* The panel that has shifted farthest, and the refined parameter that moves by most of its errors; not the beam centre, which
+ * is as seen from the panel that stays, whichever this is. kept: the moves of the model whose panels stay. */
+static void describe_displaced(const numbering *n, const double *kept,
+                               const db_fit_estimates *estimates, db_displaced_panel *rival) {
+    double farthest = -1;
+    for (size_t p = 0; p < n->model->detector.panel_count; p++) {
+        const double *const by = n->value + n->shift[p];
+        if (!n->shift[p] || !(hypot(by[0], by[1]) > farthest)) continue;
+        farthest = hypot(by[0], by[1]);
+        rival->panel = (int)p;
+        memcpy(rival->shift, by, sizeof rival->shift);
+    }
+    for (size_t k = 0; k < n->v.count; k++)
+        for (size_t i = 0; i < estimates->count; i++) {
+            const db_fit_estimate *const one = &estimates->list[i];
+            const double errors = fabs(n->value[k] - kept[k]) / one->error;
+            if (one->parameter != n->v.parameter[k] || is_beam(one->parameter) ||
+                !(errors > rival->errors) || !isfinite(errors))
+                continue;
+            rival->errors = errors;
+            rival->name = one->name;
+        }
+}
+
+static db_status compare_panels(numbering *n, const db_observed_spots *spots, const db_evidence *e,
+                                const db_fit_estimates *estimates, db_displaced_panel *rival) {
+    double own, other, *const kept = malloc((n->moves + 1) * sizeof *kept);
+    size_t *const shift = n->shift;
+    if (!kept) return db_fail_memory(n->context, "displaced panels");
+    n->shift = NULL;
+    for (size_t s = 0; s < n->count; s++) n->spot[s].shift = 0;
+    db_status status = fit_numbers(n, spots, SAME, &own);
+    memcpy(kept, n->value, n->moves * sizeof *kept);
+    n->shift = shift;
+    for (size_t s = 0; s < n->count; s++) n->spot[s].shift = shift[n->spot[s].seen->panel];
+    if (status == DB_OK) status = fit_numbers(n, spots, SAME, &other);
+    if (status == DB_OK) {
+        /* each shift has to raise it by half the ln of the number of spots (G. Schwarz, see verdict.c) */
+        rival->margin = fmax(own, db_margin_over_none(e)) - other +
+                        (double)(n->moves - n->v.count) / 2 * log((double)n->count);
+        describe_displaced(n, kept, estimates, rival);
+    }
+    free(kept);
+    return status;
+}
+
+db_status db_margin_over_displaced(db_context *context, const db_experiment *model,
+                                   const db_fit_settings *settings, const db_observed_spots *spots,
+                                   const db_evidence *e, const db_fit_estimates *estimates,
+                                   db_displaced_panel *rival) {
+    numbering n;
+    *rival = (db_displaced_panel){ .margin = NAN };
+    db_status status = begin_numbering(context, model, settings, &n);
+    if (status == DB_OK) status = let_panels_shift(spots, e, &n);
+    if (status == DB_OK && n.moves > n.v.count) status = take_room(e, &n);
+    if (status == DB_OK && n.moves > n.v.count) {
+        number_spots(spots, e, &n);
+        if (n.count > n.moves) status = compare_panels(&n, spots, e, estimates, rival);
+    }
+    clear_numbering(&n);
     return status;
 }

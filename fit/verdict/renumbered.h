@@ -1,8 +1,11 @@
-/* A rival of a model: the same lattice, whose reflections all have other indices (docs/theory/verdict.md, Rivals). */
+/* Rivals of a model: the same lattice, whose reflections all have other indices, or on panels that stand elsewhere
+ * (docs/theory/verdict.md, Rivals). */
 #ifndef DB_FIT_VERDICT_RENUMBERED_H
 #define DB_FIT_VERDICT_RENUMBERED_H
 
 #include "fit/verdict/evidence.h"
+
+#include <dualbragg/fit_estimates.h>
 
 typedef struct db_renumbered_model {
     int by[3];       /* added to indices h, k, l; 0, 0, 0: no other numbers fit the spots */
@@ -17,5 +20,20 @@ typedef struct db_renumbered_model {
 db_status db_margin_over_renumbered(db_context *context, const db_experiment *model,
                                     const db_fit_settings *settings, const db_observed_spots *spots,
                                     const db_evidence *e, db_renumbered_model *rival);
+
+/* Panels that do not stand where the geometry says. */
+typedef struct db_displaced_panel {
+    double margin;    /* NAN: no two panels with enough spots */
+    int panel;        /* the one that shifts farthest, */
+    double shift[2];  /* pixels, fast and slow */
+    double errors;    /* by which the model's refined parameters move at most, */
+    const char *name; /* and the parameter; valid as long as the estimates */
+} db_displaced_panel;
+
+/* Margin over the model on panels that may shift, with its indices; the same quantities are fitted as for other indices. */
+db_status db_margin_over_displaced(db_context *context, const db_experiment *model,
+                                   const db_fit_settings *settings, const db_observed_spots *spots,
+                                   const db_evidence *e, const db_fit_estimates *estimates,
+                                   db_displaced_panel *rival);
 
 #endif

@@ -19,7 +19,7 @@ import mutants
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # Of sources, builds and speed rather than results, or slow beyond their worth here.
-LEFT_OUT = ("ad/lanes_call_nothing|bench/.*|consumer/.*|cuda/registers|examples/.*|fit/docs_current|"
+LEFT_OUT = ("ad/lanes_call_nothing|bench/.*|consumer/.*|cuda/registers|docs/.*|examples/.*|fit/docs_current|"
             "fit/report_browser|headers/.*|instructions/.*|mutants/.*")
 
 CHOICE = """/* Which mutant is on: the environment's DB_MUTANT; 0: none. */

@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/frame_name.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ int db_event_read(const char *text, db_event_name *name) {
     for (const char *at = slashes + 2; *at;) {
         char *end;
         if (*at < '0' || *at > '9' || name->index_count == DB_LAYOUT_DIMS) return 0;
-        name->index[name->index_count++] = strtol(at, &end, 10);
+        name->index[name->index_count] = strtol(at, &end, 10);
+        if (name->index[name->index_count++] == LONG_MAX) return 0; /* or larger */
         if (*end && *end != '/') return 0;
         at = *end ? end + 1 : end;
     }
