@@ -148,20 +148,24 @@ static const int SAME[3] = { 0, 0, 0 };
 static db_status find_moves(numbering *n, const int by[3]) {
     const size_t moves = n->moves;
     DB_TRY(place_nodes(n, n->value, by, n->at));
-    for (size_t k = 0; k < moves; k++) {
-        if (k < n->v.count) {
-            const db_parameter p = n->v.parameter[k];
-            double low, high;
-            db_reach_of(n->model, db_facts_of(p), n->v.start[k], &low, &high);
-            n->usual[k] = (high - low) / 4;
-        } else
-            n->usual[k] = USUAL_SHIFT;
+    for (size_t k = 0; k < n->v.count; k++) {
+        const db_parameter p = n->v.parameter[k];
+        double low, high;
+        db_reach_of(n->model, db_facts_of(p), n->v.start[k], &low, &high);
+        n->usual[k] = (high - low) / 4;
         const double step = 1e-3 * n->usual[k];
         memcpy(n->other, n->value, moves * sizeof *n->value);
         n->other[k] += step;
         DB_TRY(place_nodes(n, n->other, by, n->room));
         for (size_t i = 0; i < 3 * n->count; i++)
             n->slope[i * moves + k] = (n->room[i] - n->at[i]) / step;
+    }
+    for (size_t k = n->v.count; k < moves; k++) {
+        n->usual[k] = USUAL_SHIFT;
+        for (size_t i = 0; i < 3 * n->count; i++) {
+            const size_t shift = n->spot[i / 3].shift, along = i % 3;
+            n->slope[i * moves + k] = shift && along < 2 && shift + along == k ? -1 : 0;
+        }
     }
     return DB_OK;
 }
