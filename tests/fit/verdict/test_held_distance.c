@@ -3,6 +3,7 @@
 #include "support/context.h"
 #include "fit/still_fit.h"
 #include "fit/rendered_image.h"
+#include "fit/verdict/spot_regions.h"
 #include "fit/verdict/verdict.h"
 #include "fit/verdict/verdict_tests.h"
 #include "fit/verdict/warnings.h"
@@ -74,6 +75,7 @@ static void a_tilt_is_no_distance(void **state) {
     truth.detector.rotation[1] -= 0.5;
     db_fit_result *r = refine(&truth, &image, 0, 0);
     assert_true(fabs(r->distance_step) < 3 * r->distance_error);
+    assert_true(fabs(r->distance_step) < 3e-3 * truth.detector.distance);
     assert_true(r->verdict.test[DB_FIT_TEST_DISTANCE].passed);
     fit_still_destroy(&r);
     db_measured_image_clear(&image);
@@ -166,11 +168,22 @@ static void widths_are_told_together(void **state) {
     }
 }
 
+/* Regions are as many as spots allow, but more than there are variables. */
+static void regions_are_more_than_variables(void **state) {
+    (void)state;
+    assert_int_equal(db_spot_regions_count(1000, 20), 64);
+    assert_int_equal(db_spot_regions_count(127, 20), 32);
+    assert_int_equal(db_spot_regions_count(40, 20), 32);
+    assert_int_equal(db_spot_regions_count(40, 7), 16);
+    assert_int_equal(db_spot_regions_count(40, 40), 64);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_open_distance_is_said_to_be_open),
         cmocka_unit_test(a_wrong_distance_is_noticed),
         cmocka_unit_test(a_tilt_is_no_distance),
+        cmocka_unit_test(regions_are_more_than_variables),
         cmocka_unit_test(widths_are_told_together),
         cmocka_unit_test(pixels_and_places_have_to_agree),
     };
