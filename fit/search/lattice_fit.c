@@ -4,6 +4,7 @@
 
 #include "base/cell_constants.h"
 #include "base/degree.h"
+#include "fit/search/moments.h"
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>
@@ -139,7 +140,6 @@ typedef struct lattice_widths {
     double place, turn;
 } lattice_widths;
 static const lattice_widths first_widths = { 1.5, DB_LATTICE_ANGLE }, least_widths = { 0.05, 0.02 };
-static const double student = 4;
 /* Tolerance of rounds with widths, degree: wide enough that no width is cut. */
 static const double wide_angle = 0.6;
 
@@ -165,17 +165,12 @@ static int coordinates_at(const db_search_spot *spot, double to[9]) {
     return db_invert(columns, to);
 }
 
-/* Slopes of a spot's scattering vector by beam, distance and tilts, which make the detector farther on one side. */
-static void slopes_of_place(const db_search_spot *spot, const double to[9], double by[PLACE][3]) {
+/* Slopes of a spot's scattering vector by two tilts, which make the detector farther on one side. */
+static void slopes_of_tilts(const db_search_spot *spot, const double to[9], double by[2][3]) {
     double at[3];
     db_apply(to, spot->by_distance, at); /* pixels from the beam */
-    for (int i = 0; i < 3; i++) {
-        for (int d = 0; d < BEAM; d++) {
-            by[d][i] = spot->by_beam[d][i];
-            by[DISTANCE + 1 + d][i] = at[d] / TILT_AT * spot->by_distance[i];
-        }
-        by[DISTANCE][i] = spot->by_distance[i];
-    }
+    for (int d = 0; d < 2; d++)
+        for (int i = 0; i < 3; i++) by[d][i] = at[d] / TILT_AT * spot->by_distance[i];
 }
 
 /* Takes the coordinates of a spot from its node in their widths, and its weight. sums: of weighted squares. */
@@ -184,40 +179,44 @@ static double weigh_spot(const lattice_widths *width, const double off[3], doubl
     double at[3];
     db_apply(to, off, at);
     const double place = at[0] * at[0] + at[1] * at[1], turn = at[2] * at[2],
-                 weight = (student + 3) / (student + place / (width->place * width->place) +
-                                           turn / (width->turn * width->turn));
+                 weight = (DB_STUDENT_FREEDOM + 3) /
+                          (DB_STUDENT_FREEDOM + place / (width->place * width->place) +
+                           turn / (width->turn * width->turn));
     sums->place += weight * place / 2;
     sums->turn += weight * turn;
     for (int i = 0; i < 9; i++) to[i] /= i < 6 ? width->place : width->turn;
     return weight;
 }
 
-/* Adds a spot near a node. limit: its tolerance, which is its width in rounds without widths. */
+/* Adds a spot near a node. limit: its tolerance, which is its width in rounds without widths; those have no tilts. */
 static void add_spot(const fitted *f, const numbers *n, const db_search_lattice *cell,
                      const db_search_pose *pose, const db_search_spot *spot, double limit,
                      least_squares *s, lattice_widths *sums) {
-    double q[3], h[3], off[3], to[9], by[PLACE][3], change[MOST][3], slope[3][MOST], weight = 1;
-    if (!coordinates_at(spot, to)) return;
-    slopes_of_place(spot, to, by);
+    double q[3], h[3], off[3], to[9] = { 0 }, tilts[2][3] = { { 0 } }, change[MOST][3],
+                               slope[3][MOST], weight = 1;
+    const double *const by[PLACE] = { spot->by_beam[0], spot->by_beam[1], spot->by_distance,
+                                      tilts[0], tilts[1] };
     db_search_spot_at(pose, spot, q);
-    for (int i = 0; i < 3; i++)
-        for (int d = 0; d < BEAM; d++) q[i] += f->lattice->tilt[d] * by[DISTANCE + 1 + d][i];
+    if (f->width) {
+        if (!coordinates_at(spot, to)) return;
+        slopes_of_tilts(spot, to, tilts);
+        for (int i = 0; i < 3; i++)
+            for (int d = 0; d < 2; d++) q[i] += f->lattice->tilt[d] * tilts[d][i];
+    }
     off_node(cell, q, off);
     db_apply(cell->real, q, h);
     for (int i = 0; i < 3; i++) h[i] = rint(h[i]);
     for (int k = 0; k < n->basis; k++) db_apply(n->slopes[k], h, change[k]);
     for (int d = 0; d < n->place; d++)
         for (int i = 0; i < 3; i++) change[n->basis + d][i] = -by[d][i];
-    if (f->width)
+    if (f->width) {
         weight = weigh_spot(f->width, off, to, sums);
-    else
-        for (int i = 0; i < 9; i++) to[i] = i % 4 == 0 ? 1 / limit : 0;
-    for (int k = 0; k < s->count; k++) {
-        double at[3];
-        db_apply(to, change[k], at);
-        for (int i = 0; i < 3; i++) slope[i][k] = at[i];
-    }
-    db_apply(to, off, off);
+        db_apply(to, off, off);
+        for (int k = 0; k < s->count; k++) db_apply(to, change[k], change[k]);
+    } else
+        weight = 1 / (limit * limit);
+    for (int k = 0; k < s->count; k++)
+        for (int i = 0; i < 3; i++) slope[i][k] = change[k][i];
     for (int i = 0; i < 3; i++) add_row(s, slope[i], off[i], weight);
 }
 

@@ -214,12 +214,13 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
     return status;
 }
 
-/* Do panels stand elsewhere by more than twice the width of spots, which moves the model by several of its errors? */
+/* Do panels stand elsewhere by more than twice the distance of spots from their places (root mean square), and does this move
+ * the model by as many errors as a distance must not be off? */
 static db_status judge_panels(db_context *context, const db_fit_data *data,
                               const db_observed_spots *spots, const db_evidence *evidence,
                               db_fit_result *result) {
-    const double far = 2, most_errors = 3;
     db_fit_verdict *const v = &result->verdict;
+    const double far = 2, most_errors = v->test[DB_FIT_TEST_DISTANCE].most;
     db_displaced_panel rival;
     DB_TRY(db_margin_over_displaced(context, &result->experiment, data->settings, spots, evidence,
                                     &result->estimates, &rival));

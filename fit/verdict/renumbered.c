@@ -449,7 +449,7 @@ typedef struct spotted_panel {
     size_t panel;
 } spotted_panel;
 
-/* Lets panels with many spots shift, except the one with most spots. Returns their number. */
+/* Lets panels with many spots shift, except the one with most spots. */
 static db_status let_panels_shift(const db_observed_spots *spots, const db_evidence *e,
                                   numbering *n) {
     const size_t panels = n->model->detector.panel_count;
