@@ -163,7 +163,33 @@ typedef struct voters {
     char reason[DB_MESSAGE_SIZE / 2];
 } voters;
 
-enum { MOST_VOTERS = 30, MOST_FRAMES = 120, ENOUGH_SPOTS = 1000 };
+enum {
+    MOST_VOTERS = 30,
+    /* Frames of a series, whose spots are searched together: */
+    MOST_FRAMES = 120,
+    FEWEST_FRAMES =
+        8, /* so that a block of frames of another crystal does not outnumber the series' own */
+    ENOUGH_SPOTS = 1000 /* more than the search uses */
+};
+
+/* The frame of a series that is read as the n-th of `most`: each part of the order spans the whole series (steps of
+ * the golden ratio, which meet each of the evenly spaced frames once). */
+static size_t spread_frame(size_t n, size_t most, size_t count) {
+    size_t step = (size_t)(0.6180339887498949 * (double)most), a, b;
+    do {
+        step++;
+        for (a = most, b = step; b > 0;) {
+            const size_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+    } while (a != 1);
+    return n * step % most * count / most;
+}
+
+static int are_enough(const db_fit_cell_spots *spots, size_t frames) {
+    return frames >= FEWEST_FRAMES && db_fit_cell_spots_count(spots) >= ENOUGH_SPOTS;
+}
 
 static db_status find_voters(db_context *context, const db_fit_shot_list *list, voters *v) {
     v->shot = malloc((list->count + 1) * sizeof *v->shot);
@@ -237,9 +263,9 @@ static db_status search_frames(db_context *context, db_fit_shot_list *list, vote
     const size_t most = v->count < MOST_FRAMES ? v->count : MOST_FRAMES;
     db_fit_cell_spots *spots = NULL;
     db_status status = DB_OK;
-    for (size_t n = 0; n < most && status == DB_OK && db_fit_cell_spots_count(spots) < ENOUGH_SPOTS;
-         n++)
-        status = look_at_image(context, list, v->shot[n * v->count / most], add_frame, &spots);
+    for (size_t n = 0; n < most && status == DB_OK && !are_enough(spots, n); n++)
+        status = look_at_image(context, list, v->shot[spread_frame(n, most, v->count)], add_frame,
+                               &spots);
     if (status == DB_OK && spots)
         status = db_fit_config_cell_of_spots(context, &list->config, spots, &v->cell[0]);
     v->found = status == DB_OK && spots;
@@ -320,11 +346,11 @@ static db_status find_by_frames(db_context *context, const db_fit_shot_list *lis
     frames *const all = calloc(1, sizeof *all);
     db_status status = db_need_memory(context, all, "the first frame of a series");
     *found = 0;
-    for (size_t n = 0; n < most && status == DB_OK; n++) {
-        status = look_at_image(context, list, n * list->count / most, look_at_frame, all);
-        if ((all->known && !all->open) || db_fit_cell_spots_count(all->spots) >= ENOUGH_SPOTS)
-            break;
-    }
+    for (size_t n = 0;
+         n < most && status == DB_OK && !(all->known && !all->open) && !are_enough(all->spots, n);
+         n++)
+        status =
+            look_at_image(context, list, spread_frame(n, most, list->count), look_at_frame, all);
     if (status == DB_OK && all->known && all->open) {
         status = db_find_lattice_of_spots(context, &all->config.settings, all->spots, &all->start,
                                           lattice);
