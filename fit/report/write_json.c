@@ -70,8 +70,8 @@ typedef struct named_test {
 #define OF named_test
 static const db_json_field test_rows[] = {
     VALUE(name, "",
-          "`lattice`, `rows`, `smaller`, `larger`, `moved`, `stretched`, `start`, `quarters` "
-          "(rivals), "
+          "`lattice`, `rows`, `smaller`, `larger`, `moved`, `stretched`, `start`, `quarters`, "
+          "`halves` (rivals), "
           "`intensities`, `brightness`, `explained`, `distance`"),
     VALUE(meaning, "", "meaning of `found`"),
     NAMED("found", test.found, "", "result; null: not tested"),

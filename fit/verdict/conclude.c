@@ -248,6 +248,7 @@ static db_status judge_spots(db_context *context, const db_experiment *start,
     db_status status = db_verdict_of_places(context, model, start, data, spots, &evidence,
                                             result->model_image, &result->verdict);
     if (status == DB_OK) status = judge_panels(context, data, spots, &evidence, result);
+    if (status == DB_OK) status = db_verdict_of_halves(context, &evidence, &result->verdict);
     if (status == DB_OK && result->verdict.test[DB_FIT_TEST_LATTICE].passed)
         status = db_other_lattice_look(context, model, data->settings, &evidence, spots, result);
     db_evidence_clear(&evidence);

@@ -95,14 +95,19 @@ static double take_margin(const comparer *c, db_rivalry how) {
     return sum;
 }
 
-db_status db_margin_in_quarters(db_context *context, const db_evidence *e, double *least) {
-    db_place *const place = malloc((e->judged + 1) * sizeof *place);
-    if (!place) return db_fail_memory(context, "the quarters of the spots");
+/* Orders places of the spots by quarters of neighbours. */
+static void cut_quarters(const db_evidence *e, db_place *place) {
     for (size_t i = 0; i < e->judged; i++) {
         place[i].number = i;
         memcpy(place[i].q, e->spot[i].q, sizeof place[i].q);
     }
     db_regions_cut(place, e->judged, DB_QUARTERS);
+}
+
+db_status db_margin_in_quarters(db_context *context, const db_evidence *e, double *least) {
+    db_place *const place = malloc((e->judged + 1) * sizeof *place);
+    if (!place) return db_fail_memory(context, "the quarters of the spots");
+    cut_quarters(e, place);
     *least = INFINITY;
     for (int r = 0; r < DB_QUARTERS; r++) {
         double sum = 0;
@@ -331,8 +336,10 @@ db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_ot
     return look_at_cells(context, e, NULL, other);
 }
 
-/* Turns about the axes of the laboratory (degree), shifts (pixels), parts by which a*, b*, c* become longer. */
-enum { TURNED = 3, SHIFTED = 5, MOVES = 8 };
+/* Turns about the axes of the laboratory (degree), shifts (pixels), parts by which a*, b*, c* become longer, and angles
+ * (radian) by which b* turns towards a*, c* towards b*, and c* towards a*. */
+enum { TURNED = 3, SHIFTED = 5, STRETCHED = 8, MOVES = 11 };
+static const int LEANS[MOVES - STRETCHED][2] = { { 1, 0 }, { 2, 1 }, { 2, 0 } }; /* which, where */
 
 /* A model that is moved: its lattice and its moves. */
 typedef struct mover {
@@ -342,16 +349,30 @@ typedef struct mover {
     int elsewhere; /* 1: its origin is none of its nodes, so that it is another model unless it goes back to them */
 } mover;
 
+/* What a column of a lattice gains as it turns towards another by a small angle. */
+static void lean_of(const double lattice[9], int k, double gained[3]) {
+    const int which = LEANS[k][0], where = LEANS[k][1];
+    double square[2] = { 0 };
+    for (int i = 0; i < 3; i++) {
+        square[0] += lattice[3 * i + which] * lattice[3 * i + which];
+        square[1] += lattice[3 * i + where] * lattice[3 * i + where];
+    }
+    for (int i = 0; i < 3; i++) gained[i] = sqrt(square[0] / square[1]) * lattice[3 * i + where];
+}
+
 /* Changes of a node's coordinates at a spot by each move. */
 static void slopes_at(const db_evidence *e, const mover *m, const db_evidence_spot *s,
                       double slope[3][MOVES]) {
-    double index[3];
+    double index[3], lean[3];
     db_apply(m->nodes.to_index, s->q, index);
     for (int k = 0; k < m->moves; k++) {
         double axis[3] = { k == 0, k == 1, k == 2 }, change[3], at[3] = { k == 3, k == 4, 0 };
         if (k < TURNED) db_cross(axis, s->q, change);
-        for (int i = 0; i < 3 && k >= SHIFTED; i++)
+        for (int i = 0; i < 3 && k >= SHIFTED && k < STRETCHED; i++)
             change[i] = index[k - SHIFTED] * e->lattice[3 * i + k - SHIFTED];
+        if (k >= STRETCHED) lean_of(e->lattice, k - STRETCHED, lean);
+        for (int i = 0; i < 3 && k >= STRETCHED; i++)
+            change[i] = index[LEANS[k - STRETCHED][0]] * lean[i];
         if (k < TURNED || k >= SHIFTED) db_apply(s->offset, change, at);
         for (int i = 0; i < 3; i++) slope[i][k] = at[i] * (k < TURNED ? DB_DEGREE : 1);
     }
@@ -375,9 +396,15 @@ static void find_edges(comparer *r, double longer[3]) {
         }
 }
 
-/* Applies a move; changes of edges go into the lattice itself. */
+/* Applies a move; changes of edges and angles go into the lattice itself. */
 static int move_model(const db_evidence *from, mover *m, db_evidence *e) {
+    double lean[3];
     for (int i = 0; i < 9; i++) e->lattice[i] = from->lattice[i] * (1 + m->move[SHIFTED + i % 3]);
+    for (int k = 0; k < MOVES - STRETCHED; k++) {
+        lean_of(from->lattice, k, lean);
+        for (int i = 0; i < 3; i++)
+            e->lattice[3 * i + LEANS[k][0]] += m->move[STRETCHED + k] * lean[i];
+    }
     if (!db_evidence_nodes_of(e, e->lattice, &m->nodes)) return 0;
     for (size_t n = 0; n < e->count; n++) {
         double slope[3][MOVES];
@@ -391,7 +418,7 @@ static int move_model(const db_evidence *from, mover *m, db_evidence *e) {
 }
 
 /* How far models are off at most, as standard deviations that restrain moves: turns (degree), shifts (pixels; the
- * orientation is found with beams 10 pixels off), parts of edges. Few spots, or spots on a nearly flat Ewald sphere,
+ * orientation is found with beams 10 pixels off), parts of edges and angles of the cell. Few spots, or spots on a nearly flat Ewald sphere,
  * do not determine all moves, and would send a rival anywhere. */
 static const double MOST_TURN = 3, MOST_SHIFT = 12, MOST_STRETCH = 0.05;
 
@@ -571,7 +598,7 @@ static void grow_half(const db_evidence *from, const double growth[GROWTHS], int
     if (!move_model(from, m, e)) return;
     e->width[half] = from->width[half];
     for (int i = 0; i < GROWTHS; i++) {
-        m->moves = i < EDGES_FROM ? SHIFTED : MOVES;
+        m->moves = i < EDGES_FROM ? SHIFTED : STRETCHED;
         for (int step = 0; step < STEPS; step++) {
             step_on(e, half, growth[i], m);
             if (!move_model(from, m, e)) return;
@@ -637,6 +664,50 @@ static db_status make_mover_room(db_context *context, const db_evidence *e, move
     return db_fail_memory(context, "a moved model");
 }
 
+/* The ways to divide quarters of neighbouring spots into two halves. */
+enum { DIVISIONS = 3 };
+static const int DIVISION[DIVISIONS][DB_QUARTERS] = { { 0, 0, 1, 1 },
+                                                      { 0, 1, 0, 1 },
+                                                      { 0, 1, 1, 0 } };
+
+/* Orders spots so that those of one half of the detector take turns with those of the other, as fitted and judged spots do. */
+static void divide_spots(const db_evidence *e, const db_place *place, const int half[DB_QUARTERS],
+                         db_evidence *other) {
+    size_t count[DB_HALVES] = { 0 };
+    for (int q = 0; q < DB_QUARTERS; q++)
+        for (size_t i = db_region_start(e->judged, DB_QUARTERS, q);
+             i < db_region_start(e->judged, DB_QUARTERS, q + 1); i++) {
+            const size_t to = DB_HALVES * count[half[q]]++ + (size_t)half[q];
+            if (to < e->judged) other->spot[to] = e->spot[place[i].number];
+        }
+    other->judged = other->count = DB_HALVES * (count[0] < count[1] ? count[0] : count[1]);
+}
+
+db_status db_margin_in_halves(db_context *context, const db_evidence *e, double *least) {
+    mover_room room;
+    db_place *const place = malloc((e->judged + 1) * sizeof *place);
+    db_status status = db_need_memory(context, place, "the halves of the detector");
+    if (status == DB_OK) status = make_mover_room(context, e, &room);
+    *least = INFINITY;
+    for (int d = 0; d < DIVISIONS && status == DB_OK; d++) {
+        db_evidence *const other = &room.other;
+        double sum = 0;
+        cut_quarters(e, place);
+        divide_spots(e, place, DIVISION[d], other);
+        for (int half = 0; half < DB_HALVES; half++) {
+            mover m = { .moves = MOVES };
+            other->width[half] = e->width[half];
+            move_half(e, other, half, &m);
+            for (size_t i = (size_t)!half; i < other->judged; i += DB_HALVES)
+                sum += db_evidence_of_spot(other, i);
+        }
+        *least = fmin(*least, sum);
+    }
+    if (status == DB_OK) clear_room(&room);
+    free(place);
+    return status;
+}
+
 /* The model itself, moved, or the likeliest lattice with a fraction of its nodes. */
 static void look_at_fewer(const db_evidence *e, mover_room *room, db_moved_model *moved) {
     double growth[GROWTHS] = { 0 };
@@ -651,7 +722,7 @@ static void look_at_fewer(const db_evidence *e, mover_room *room, db_moved_model
         const size_t origins =
             coset ? find_origins(e, &list[n], coset, room->inner, inner, begins) : 1;
         for (size_t o = 0; o < origins; o++) {
-            const mover start = { .moves = MOVES,
+            const mover start = { .moves = STRETCHED,
                                   .elsewhere = coset != 0,
                                   .move = { [TURNED] = begins[o].shift[0], begins[o].shift[1] } };
             db_moved_model found = { .times = list[n].times };
@@ -674,7 +745,7 @@ db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_mov
 
 db_status db_margin_over_stretched(db_context *context, const db_evidence *e,
                                    db_moved_model *moved) {
-    mover start = { .moves = MOVES };
+    mover start = { .moves = STRETCHED };
     mover_room room;
     comparer r;
     DB_TRY(make_mover_room(context, e, &room));

@@ -34,6 +34,10 @@ double db_margin_over_none(const db_evidence *e);
 /* Margin over random places in the quarter of neighbouring spots where it is least. */
 db_status db_margin_in_quarters(db_context *context, const db_evidence *e, double *least);
 
+/* Margin over random places of the spots in one half of the detector, by the model moved, with another cell, as the spots of
+ * the other half ask for; both halves together, for the division into neighbouring or opposite quarters where it is least. */
+db_status db_margin_in_halves(db_context *context, const db_evidence *e, double *least);
+
 /* Margins over spots at random places in the rows of the lattice along each direction. */
 db_status db_margins_over_rows(db_context *context, const db_evidence *e, db_rivalry how,
                                double margins[DB_ROW_DIRECTIONS]);

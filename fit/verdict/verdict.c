@@ -336,6 +336,19 @@ db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
     return db_verdict_of_shot(context, model, data, DB_JUDGE_LATTICE, verdict);
 }
 
+db_status db_verdict_of_halves(db_context *context, const db_evidence *evidence,
+                               db_fit_verdict *verdict) {
+    double least;
+    DB_TRY(db_margin_in_halves(context, evidence, &least));
+    db_verdict_test(verdict, DB_FIT_TEST_HALVES, least,
+                    "the lattice, fitted to the spots in one half of the detector, does not meet "
+                    "those in the other half: their log likelihood at its nodes exceeds the one "
+                    "at random places by %.1f; expected at least %.1f: the cell, the beam centre "
+                    "or the geometry (an axis with the wrong sign, a displaced panel) is wrong",
+                    least, verdict->test[DB_FIT_TEST_HALVES].least);
+    return DB_OK;
+}
+
 /* A further parameter must raise the log likelihood of spots by half the ln of their number (G. Schwarz, Annals of
  * Statistics 6, 461, 1978). If only pixels ask for another distance, it must exceed the limit of the other tests,
  * unless they differ by many errors. */

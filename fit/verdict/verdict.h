@@ -12,6 +12,11 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                const db_observed_spots *spots, const db_evidence *evidence,
                                float *model_image, db_fit_verdict *verdict);
 
+/* A wrong lattice that was fitted to all spots need not have made any of them: it is fitted to half of the detector, and judged
+ * by the other half. */
+db_status db_verdict_of_halves(db_context *context, const db_evidence *evidence,
+                               db_fit_verdict *verdict);
+
 /* Tests of a model that is not yet refined to the end by itself. */
 typedef enum db_judgement {
     DB_JUDGE_LATTICE, /* one image, before stages that data must earn */

@@ -40,6 +40,8 @@ static const struct {
     [DB_FIT_TEST_START] = { "start", "... over the start", -INFINITY, INFINITY },
     [DB_FIT_TEST_QUARTERS] = { "quarters", "... over no lattice in the worst quarter", -SURE,
                                INFINITY },
+    [DB_FIT_TEST_HALVES] = { "halves", "... over no lattice, fitted to the detector's other half",
+                             SURE, INFINITY },
     [DB_FIT_TEST_INTENSITIES] = { "intensities",
                                   "order of intensities agrees with calculation (sigma)",
                                   LEAST_ORDER, INFINITY },

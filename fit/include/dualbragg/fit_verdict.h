@@ -22,6 +22,8 @@ typedef enum db_fit_test_kind {
     DB_FIT_TEST_START, /**< the model before refinement */
     /** random places, for the quarter of neighbouring spots with the least margin */
     DB_FIT_TEST_QUARTERS,
+    /** random places, for the spots of one half of the detector, by the model fitted to the other half */
+    DB_FIT_TEST_HALVES,
     DB_FIT_RIVALS, /**< number of rivals; the following tests have none */
     /** known: agreement in the order of measured and calculated
      * intensities, in standard deviations of chance */

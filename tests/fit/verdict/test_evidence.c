@@ -456,6 +456,15 @@ static void rows_are_told_from_nodes(void **state) {
     db_evidence_clear(&e);
 }
 
+/* Places of spots in quarters of neighbours. */
+static void cut(const db_evidence *e, db_place place[SPOTS]) {
+    for (size_t i = 0; i < SPOTS; i++) {
+        place[i].number = i;
+        memcpy(place[i].q, e->spot[i].q, sizeof place[i].q);
+    }
+    db_regions_cut(place, SPOTS, DB_QUARTERS);
+}
+
 /* A quarter of the spots, all neighbours, lies half way between nodes. */
 static void a_quarter_beside_its_nodes_is_told(void **state) {
     (void)state;
@@ -465,11 +474,7 @@ static void a_quarter_beside_its_nodes_is_told(void **state) {
     make(CELL, NULL, &e);
     assert_int_equal(db_margin_in_quarters(context, &e, &least), DB_OK);
     assert_true(least > 32);
-    for (size_t i = 0; i < SPOTS; i++) {
-        place[i].number = i;
-        memcpy(place[i].q, e.spot[i].q, sizeof place[i].q);
-    }
-    db_regions_cut(place, SPOTS, DB_QUARTERS);
+    cut(&e, place);
     db_apply(e.lattice, (const double[3]){ 0.5, 0.5, 0.5 }, between);
     for (size_t i = db_region_start(SPOTS, DB_QUARTERS, 2);
          i < db_region_start(SPOTS, DB_QUARTERS, 3); i++)
@@ -479,6 +484,52 @@ static void a_quarter_beside_its_nodes_is_told(void **state) {
     print_message("quarter %.1f of %.1f\n", least, db_margin_over_none(&e));
     assert_true(least < -32 && db_margin_over_none(&e) > 32);
     db_evidence_clear(&e);
+}
+
+/* A model whose edges and angles are a little wrong, fitted to either half of the spots, predicts those of the other. */
+static void halves_predict_each_other(void **state) {
+    (void)state;
+    db_evidence e;
+    double right, wrong;
+    make(CELL, NULL, &e);
+    const double over_none = db_margin_over_none(&e);
+    assert_int_equal(db_margin_in_halves(context, &e, &right), DB_OK);
+    assert_true(right > 0.95 * over_none && right < over_none + 32);
+    for (int i = 0; i < 3; i++) {
+        e.lattice[3 * i] *= 1.002;
+        e.lattice[3 * i + 1] += 0.003 * CELL[3 * i];
+        e.lattice[3 * i + 2] += 0.002 * CELL[3 * i] - 0.003 * CELL[3 * i + 1];
+    }
+    for (int half = 0; half < DB_HALVES; half++) db_evidence_fit(&e, half);
+    assert_int_equal(db_margin_in_halves(context, &e, &wrong), DB_OK);
+    print_message("halves %.1f of %.1f; %.1f of %.1f with another cell\n", right, over_none, wrong,
+                  db_margin_over_none(&e));
+    assert_true(db_margin_over_none(&e) < 0.9 * over_none);
+    assert_true(fabs(wrong - right) < 1);
+    db_evidence_clear(&e);
+}
+
+/* Two quarters lie half way between nodes, in any two places: no lattice of one half predicts the other. */
+static void spots_beside_nodes_are_told_by_the_other_half(void **state) {
+    (void)state;
+    for (int other = 1; other < DB_QUARTERS; other++) {
+        db_evidence e;
+        db_place place[SPOTS];
+        double least, between[3];
+        make(CELL, NULL, &e);
+        cut(&e, place);
+        db_apply(e.lattice, (const double[3]){ 0.5, 0.5, 0.5 }, between);
+        for (int q = 0; q < DB_QUARTERS; q++)
+            for (size_t i = db_region_start(SPOTS, DB_QUARTERS, q);
+                 i < db_region_start(SPOTS, DB_QUARTERS, q + 1) && q != 0 && q != other; i++)
+                for (int k = 0; k < 3; k++) e.spot[place[i].number].q[k] += between[k];
+        for (int half = 0; half < DB_HALVES; half++) db_evidence_fit(&e, half);
+        assert_int_equal(db_margin_in_halves(context, &e, &least), DB_OK);
+        print_message("quarters 0 and %d at nodes: %.1f of %.1f\n", other, least,
+                      db_margin_over_none(&e));
+        assert_true(least < -32 && db_margin_over_none(&e) > 32);
+        db_evidence_clear(&e);
+    }
 }
 
 /* Frames of electrons show a few spots of one layer of nodes, on a sphere that is nearly flat there. They do not
@@ -552,6 +603,8 @@ int main(void) {
         cmocka_unit_test(fewer_nodes_in_another_place_are_told),
         cmocka_unit_test(rows_are_told_from_nodes),
         cmocka_unit_test(a_quarter_beside_its_nodes_is_told),
+        cmocka_unit_test(halves_predict_each_other),
+        cmocka_unit_test(spots_beside_nodes_are_told_by_the_other_half),
         cmocka_unit_test(rivals_of_few_spots_stay_near),
         cmocka_unit_test(a_shift_of_all_spots_is_found),
     };
