@@ -98,6 +98,7 @@ static const db_config_key model_keys[] = {
         "refines them together; one of no, yes, {lattices: N}"),
     FIELD(MISSET, NULL, NULL),
     FIELD(MISSET_FRAME, NULL, NULL),
+    FIELD(CRYSTAL_POSITION, NULL, NULL),
     FIELD(SHAPE, NULL, NULL),
     FIELD(NCELLS, "from the widths of the spots", "[20, 20, 20]"),
     FIELD(FUDGE, NULL, NULL),

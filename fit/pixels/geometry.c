@@ -13,13 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-double db_goniometer_middle(const db_experiment *experiment, double *half) {
-    const db_goniometer *const g = &experiment->goniometer;
-    const int steps = experiment->spread.spots == DB_SPOTS_CLOSED ? g->phi_steps : g->phi_steps - 1;
-    if (half) *half = 0.5 * steps * fabs(g->phi_step);
-    return g->phi + 0.5 * steps * g->phi_step;
-}
-
 /* Reciprocal matrix in the middle of the goniometer's range. */
 static void turned_matrix(const db_experiment *e, double a_star[9], double *half_rotation) {
     const double phi = db_goniometer_middle(e, half_rotation) * DB_DEGREE;
@@ -80,11 +73,13 @@ db_status db_panel_axes(const db_experiment *experiment, size_t panel, double co
 
 static db_status place_panel(db_context *context, const db_experiment *experiment, size_t p,
                              db_panel_geometry *panel) {
-    double corner[3], fast[3], slow[3];
+    double corner[3], fast[3], slow[3], crystal[3];
     panel->pixels[0] = experiment->detector.panels[p].fast_pixels;
     panel->pixels[1] = experiment->detector.panels[p].slow_pixels;
     DB_TRY(db_panel_axes(experiment, p, corner, fast, slow));
+    db_experiment_crystal_place(experiment, crystal);
     for (int i = 0; i < 3; i++) {
+        corner[i] -= crystal[i];
         panel->position[3 * i] = fast[i];
         panel->position[3 * i + 1] = slow[i];
         panel->position[3 * i + 2] = corner[i];

@@ -4,10 +4,11 @@
 
 #include <dualbragg/fit.h>
 
-/* Front of a panel; rays are recorded at the sensor's mean depth behind it. */
+/* Front of a panel as the crystal sees it; rays are recorded at the sensor's mean depth behind it. */
 typedef struct db_panel_geometry {
-    double position[9];  /* mm; columns: step of one pixel fast, slow; outer corner of the first
-                            pixel */
+    double
+        position[9]; /* mm from the crystal; columns: step of one pixel fast, slow; outer corner of
+                            the first pixel */
     double to_pixels[9]; /* inverse of position */
     double normal[3];    /* unit vector, away from the sample */
     int pixels[2];
@@ -29,10 +30,6 @@ typedef struct db_fit_geometry {
 
 /* Spreads of spots in closed form that equal the caps of sampled domains. */
 db_spread db_spread_of_domains(const db_crystal *crystal);
-
-/* Angle of the goniometer in the middle of its range (degree). Sampled spots have orientations at the steps; spots
- * in closed form, also between them. half: half of the range; may be NULL. */
-double db_goniometer_middle(const db_experiment *experiment, double *half);
 
 /* Outer corner of a panel's first pixel and steps of one pixel (mm; laboratory frame). */
 db_status db_panel_axes(const db_experiment *experiment, size_t panel, double corner[3],

@@ -21,6 +21,7 @@ static void take_crystal(const db_crystal *crystal, db_fit_config *config) {
     config->find_orientation = 0;
     memcpy(setup->misset, crystal->misset, sizeof setup->misset);
     memcpy(setup->misset_frame, crystal->misset_frame, sizeof setup->misset_frame);
+    memcpy(setup->crystal_position, crystal->position, sizeof setup->crystal_position);
     memcpy(setup->Ncells, crystal->Ncells, sizeof setup->Ncells);
     setup->shape = crystal->shape;
     setup->fudge = crystal->fudge;

@@ -83,7 +83,10 @@ static void scattered_wave(const db_experiment *experiment, const db_fit_reflect
     double frame[3][3];
     double at[3] = { 0, 0, 0 };
     const size_t panel = i->region.panel;
+    double crystal[3];
     (void)db_experiment_pixel_position(experiment, panel, i->position[0], i->position[1], at);
+    db_experiment_crystal_place(experiment, crystal);
+    for (int k = 0; k < 3; k++) at[k] -= crystal[k];
     const double length =
         sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]) * experiment->beam.wavelength;
     db_dials_frame(experiment, frame);

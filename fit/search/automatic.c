@@ -229,6 +229,8 @@ int db_turns_about_beam(const db_experiment *start, db_parameter parameter) {
  * cell stays right. */
 static int is_needless(const db_experiment *start, db_parameter parameter) {
     return db_turns_about_beam(start, parameter) ||
+           (db_facts_of(parameter)->kind == DB_KIND_SPINDLE_TILT &&
+            !db_parameter_exists(start, parameter)) ||
            (db_facts_of(parameter)->kind == DB_KIND_CELL_ANGLE &&
             is_right_angle(db_parameter_get(start, parameter)));
 }

@@ -17,6 +17,7 @@ class Keywords(TypedDict, total=False):
     cell: Union[float, Numbers]  # A, deg
     misset: Numbers  # degree
     misset_frame: Numbers  # degree
+    crystal_position: Numbers  # mm
     shape: Literal["square", "round", "gauss", "tophat"]
     Ncells: Numbers
     fudge: float

@@ -59,6 +59,8 @@ class Model(Section):
     misset_frame: Optional[Numbers] = None
     """degree: turns the axes of misset, about x, then y, then z of the laboratory: of a sweep of a rotation series beside
     the first"""
+    crystal_position: Optional[Numbers] = None
+    """mm: x, y, z of the laboratory, from its origin, at spindle angle 0; the spindle turns the crystal about the origin"""
     shape: Optional[Literal["square", "round", "gauss", "tophat"]] = None
     """of the crystal, hence of the spots"""
     Ncells: Optional[Numbers] = None

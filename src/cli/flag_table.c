@@ -56,6 +56,7 @@ static db_flag flags[] = {
       .also = DB_FOR_ORIENT | DB_FOR_VIEW,
       .help = "turns the crystal about x, then y, then z of the laboratory; random: a uniformly random rotation" },
     { G, .name = "-misset_frame", .arguments = "X Y Z", FIELD(MISSET_FRAME), .also = DB_FOR_ORIENT | DB_FOR_VIEW },
+    { G, .name = "-crystal_position", .arguments = "X Y Z", FIELD(CRYSTAL_POSITION), .also = DB_FOR_VIEW },
     { G, .name = "-misset_seed", .arguments = "SEED", SEED(setup.misset_seed), DB_SETS(misset_seed_given, 1),
       .also = DB_FOR_ORIENT, .help = "seed of -misset random; default that of -seed, else 1" },
     { G, .name = "-misset_spread", .aliases = "-spread", .arguments = "ANGLE", .unit = "degree",

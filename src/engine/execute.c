@@ -9,6 +9,7 @@
 #include "engine/spots.h"
 #include "base/threads.h"
 #include "kernel/row_room.h"
+#include "model/crystal_place.h"
 
 #include <dualbragg/expert/stages.h>
 
@@ -164,8 +165,26 @@ db_status db_plan_forward(db_plan *plan, void *image) {
     return db_plan_add_background(plan, image);
 }
 
+/* A crystal that has left the origin may have ended the derivatives by the spindle (db_parameter_exists). */
+static db_status check_carried(const db_plan *plan) {
+    const double *const at = plan->experiment.crystal.position;
+    for (size_t k = 0; k < plan->parameters.count; k++) {
+        const db_parameter p = plan->parameters.list[k];
+        const db_parameter_info *const info = db_parameter_describe(p);
+        if (!db_turns_spindle(info->facts->kind) || db_parameter_exists(&plan->experiment, p))
+            continue;
+        return db_fail(
+            plan->context, DB_ERROR_USAGE,
+            "parameter %s: with sampled spots or a halo there is no derivative by it for a "
+            "crystal off the origin, found at %g %g %g mm",
+            info->name, at[0], at[1], at[2]);
+    }
+    return DB_OK;
+}
+
 db_status db_plan_prepare_slopes(db_plan *plan) {
     const int current = plan->slopes.current;
+    DB_TRY(check_carried(plan));
     DB_TRY(db_plan_prepare_spots(plan));
     db_plan_slopes_fill(plan->context, &plan->parameters, &plan->values, &plan->slopes, &plan->job);
     if (plan->spots && !current) db_spots_outdate_slopes(plan);

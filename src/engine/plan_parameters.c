@@ -3,7 +3,7 @@
 
 #include "base/context_internal.h"
 #include "kernel/job.h"
-#include "model/halo_samples.h"
+#include "model/crystal_place.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,12 @@ _Static_assert((int)DB_MAX_AMPLITUDE_SLOPES == DB_PARAMETER_SLOTS, "columns for 
 static const char *what_is_missing(const db_experiment *experiment, db_parameter parameter,
                                    unsigned moves) {
     const int closed = experiment->spread.spots == DB_SPOTS_CLOSED;
-    return parameter == DB_SPECTRUM_STRETCH ? "sources of several wavelengths"
+    const db_parameter_kind kind = db_parameter_describe(parameter)->facts->kind;
+    return kind == DB_KIND_CRYSTAL_PLACE ? "flat detector, but a curved one around the crystal"
+           : db_turns_spindle(kind)
+               ? "crystal at the origin, but one off it, which the spindle carries along: expected "
+                 "spots in closed form without a halo"
+           : parameter == DB_SPECTRUM_STRETCH ? "sources of several wavelengths"
            : parameter == DB_MOSAIC_SPREAD && closed
                ? "mosaic domains, but spots in closed form: expected mosaic_variance"
            : parameter == DB_MOSAIC_SPREAD ? "mosaic spread of all axes, but one about each: "

@@ -44,7 +44,10 @@ db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p
             "at most %d parameters of the sample rotations and %d of the sources fit one plan",
             DB_MAX_ROTATION_SLOPES, DB_MAX_SOURCE_SLOPES);
     for (size_t k = 0; k < p->count; k++) {
-        const unsigned groups = db_parameter_moves(e, p->list[k]);
+        /* spots in closed form have no columns of their lattice */
+        const unsigned without =
+            has_amplitude_columns(p) ? 0U : (unsigned)(DB_MOVES_LATTICE | DB_MOVES_ROTATIONS);
+        const unsigned groups = db_parameter_moves(e, p->list[k]) & ~without;
         if (groups & (groups - 1)) /* columns of two groups are not neighbours */
             return db_fail(context, DB_ERROR_UNSUPPORTED,
                            "parameter %s moves more than one group of values",

@@ -51,8 +51,9 @@ void db_model_dual(const db_experiment *experiment, const db_mosaic_direction *d
 /* Lattice vectors a, b, c (angstrom, rows) at phi = 0, misset included. */
 void db_model_lattice(const db_experiment *experiment, double rows[9]);
 
-/* Only the panels (all of them), without slopes. */
+/* Only the panels (all of them), without slopes: in the laboratory, and as the crystal sees them. */
 void db_model_panels(const db_experiment *experiment, db_panel_interface *panels);
+void db_model_panels_from_crystal(const db_experiment *experiment, db_panel_interface *panels);
 
 /* Only the sources (all of them), without slopes. */
 void db_model_sources(const db_experiment *experiment, db_source_interface *sources);

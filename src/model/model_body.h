@@ -6,6 +6,7 @@
  * angstrom for the crystal, metre for the detector. */
 #include "base/degree.h"
 #include "base/photon_energy.h"
+#include "model/crystal_place.h"
 #include "model/halo_samples.h"
 #include "model/site_kinds.h"
 
@@ -55,15 +56,20 @@ static vec3 spindle_axis(const model_inputs *m) {
     return m3_apply(tilt, axis);
 }
 
+/* Setting of the goniometer: from the axes of the misset to the laboratory at spindle angle 0. */
+static mat3 frame_turn(const model_inputs *m) {
+    const double *const frame = m->experiment->crystal.misset_frame;
+    return m3_rotation_xyz(n_constant(frame[0] * DB_DEGREE), n_constant(frame[1] * DB_DEGREE),
+                           n_constant(frame[2] * DB_DEGREE));
+}
+
 /* Misset: rotations about the axes of its frame (misset_frame). */
 static mat3 misset_turn(const model_inputs *m) {
     const double *const frame = m->experiment->crystal.misset_frame;
     const mat3 misset =
         m3_rotation_xyz(radians(m, DB_MISSET_X), radians(m, DB_MISSET_Y), radians(m, DB_MISSET_Z));
     if (frame[0] == 0 && frame[1] == 0 && frame[2] == 0) return misset;
-    const mat3 turn =
-        m3_rotation_xyz(n_constant(frame[0] * DB_DEGREE), n_constant(frame[1] * DB_DEGREE),
-                        n_constant(frame[2] * DB_DEGREE));
+    const mat3 turn = frame_turn(m);
     return m3_multiply(turn, m3_multiply(misset, m3_transpose(turn)));
 }
 
@@ -574,6 +580,28 @@ static void detector_panels(const model_inputs *m, panel_interface *panel) {
     }
 }
 
+/* Place of the crystal (m) in the middle of the exposure (docs/theory/detector.md, A crystal off the
+ * origin). */
+static vec3 crystal_place(const model_inputs *m, vec3 axis) {
+    const vec3 at_rest = v3_make(n_scale(parameter(m, DB_CRYSTAL_X), 1e-3),
+                                 n_scale(parameter(m, DB_CRYSTAL_Y), 1e-3),
+                                 n_scale(parameter(m, DB_CRYSTAL_Z), 1e-3));
+    const num angle =
+        n_shift(radians(m, DB_PHI), db_to_middle_of_exposure(m->experiment) * DB_DEGREE);
+    return m3_apply(m3_rotation(axis, angle), m3_apply(frame_turn(m), at_rest));
+}
+
+/* The panels as the crystal sees them: flat ones, whose curvature does not count. */
+static void panels_from_crystal(const model_inputs *m, vec3 axis, panel_interface *panel) {
+    detector_panels(m, panel);
+    if (!in_use(m, DB_CRYSTAL_X, 3)) return;
+    const vec3 place = crystal_place(m, axis);
+    for (size_t p = 0; p < m->experiment->detector.panel_count; p++) {
+        panel[p].origin = v3_sub(panel[p].origin, place);
+        panel[p].z = n_sub(panel[p].z, v3_dot(place, panel[p].normal));
+    }
+}
+
 /* Layers of the sensor, which fill its thickness (docs/theory/detector.md, Sensor). */
 static void sensor_layers(const model_inputs *m, interface_values *out) {
     const db_experiment *e = m->experiment;
@@ -619,7 +647,7 @@ static void model_interface(const db_experiment *e, const db_mosaic_direction *d
     out->scale = n_scale(parameter(m, DB_SCALE), DB_THOMSON_R2 * e->beam.fluence / samples);
     sensor_layers(m, out);
     lattice_free_matter(m, out);
-    detector_panels(m, out->panel);
+    panels_from_crystal(m, axis, out->panel);
     beam_sources(m, out->source);
     const int kinds = db_site_count(&e->structure_factors);
     for (size_t j = 0; kinds && out->site_curve && j < e->beam.source_count; j++)

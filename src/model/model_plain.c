@@ -68,6 +68,22 @@ void db_model_panels(const db_experiment *experiment, db_panel_interface *panels
     detector_panels(&inputs, panels);
 }
 
+void db_model_panels_from_crystal(const db_experiment *experiment, db_panel_interface *panels) {
+    const model_inputs inputs = { experiment, NULL };
+    panels_from_crystal(&inputs, spindle_axis(&inputs), panels);
+}
+
+void db_experiment_crystal_place(const db_experiment *experiment, double place[3]) {
+    const model_inputs inputs = { experiment, NULL };
+    db_vector_out(v3_scale(crystal_place(&inputs, spindle_axis(&inputs)), n_constant(1e3)), place);
+}
+
+double db_goniometer_middle(const db_experiment *experiment, double *half) {
+    const double to_middle = db_to_middle_of_exposure(experiment);
+    if (half) *half = fabs(to_middle);
+    return experiment->goniometer.phi + to_middle;
+}
+
 void db_model_sources(const db_experiment *experiment, db_source_interface *sources) {
     const model_inputs inputs = { experiment, NULL };
     beam_sources(&inputs, sources);

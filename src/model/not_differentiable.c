@@ -73,6 +73,7 @@ static const struct {
       "the parameters are called cell_a, cell_b, cell_c, cell_alpha, cell_beta, cell_gamma" },
     { "misset", ORIENTATION },
     { "misset_spread", ORIENTATION },
+    { "crystal_position", "the parameters are called crystal_x, crystal_y and crystal_z" },
     { "mat", ORIENTATION },
     { "matrix", ORIENTATION },
     { "umat", ORIENTATION },

@@ -5,7 +5,7 @@
 #include "base/nearest_name.h"
 #include "model/amplitude_box.h"
 #include "model/beam_spectrum.h"
-#include "model/halo_samples.h"
+#include "model/crystal_place.h"
 #include "model/not_differentiable.h"
 #include "model/parameter_slots.h"
 #include "model/spread_check.h"
@@ -158,15 +158,20 @@ const db_parameter_info *db_parameter_describe(db_parameter parameter) {
 }
 
 unsigned db_parameter_moves(const db_experiment *experiment, db_parameter parameter) {
-    const unsigned moves = db_parameter_describe(parameter)->facts->moves;
+    const db_parameter_facts *const own = db_parameter_describe(parameter)->facts;
+    const unsigned moves = own->moves;
+    const unsigned carried = db_turns_spindle(own->kind) && db_spindle_may_carry(experiment)
+                                 ? (unsigned)DB_MOVES_PANELS
+                                 : 0;
     const int closed = experiment->spread.spots == DB_SPOTS_CLOSED;
     /* a halo depends on orientation, lattice and, in closed form, numbers of cells: one column serves all */
     if (db_has_halo(&experiment->crystal) &&
         moves & (DB_MOVES_ORIENTATION | DB_MOVES_LATTICE | (closed ? DB_MOVES_CELLS : 0)))
         return DB_MOVES_ROTATIONS;
-    if (!(moves & DB_MOVES_ORIENTATION)) return moves;
-    return experiment->crystal.mosaic_anisotropic && !closed ? DB_MOVES_ROTATIONS
-                                                             : DB_MOVES_LATTICE;
+    if (!(moves & DB_MOVES_ORIENTATION)) return moves | carried;
+    return carried |
+           (experiment->crystal.mosaic_anisotropic && !closed ? (unsigned)DB_MOVES_ROTATIONS
+                                                              : (unsigned)DB_MOVES_LATTICE);
 }
 
 /* Is this a parameter of the crystal's halo, which has one number for all axes or one for each? */
@@ -193,6 +198,10 @@ int db_parameter_exists(const db_experiment *experiment, db_parameter parameter)
                (parameter == DB_MOSAIC_SPREAD) == !experiment->crystal.mosaic_anisotropic;
     case DB_KIND_DIFFUSE_SIGMA:
     case DB_KIND_DIFFUSE_GAMMA: return halo_has(&experiment->crystal, parameter);
+    case DB_KIND_PHI:
+    case DB_KIND_SPINDLE_TILT:
+        return db_spindle_may_carry(experiment) || !db_is_off_origin(&experiment->crystal);
+    case DB_KIND_CRYSTAL_PLACE: return !experiment->detector.curved;
     case DB_KIND_SPECTRUM_STRETCH: return db_beam_has_spectrum(&experiment->beam);
     case DB_KIND_WATER: return experiment->background.water_size != 0;
     case DB_KIND_AMORPHOUS: return experiment->background.count > 0;

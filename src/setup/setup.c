@@ -52,6 +52,7 @@ static void reference_mode(const db_setup *setup, db_experiment *experiment) {
 static void small_motions(const db_setup *setup, db_experiment *experiment) {
     memcpy(experiment->beam.tilt, setup->beam_tilt, sizeof setup->beam_tilt);
     memcpy(experiment->crystal.misset_frame, setup->misset_frame, sizeof setup->misset_frame);
+    memcpy(experiment->crystal.position, setup->crystal_position, sizeof setup->crystal_position);
     memcpy(experiment->goniometer.tilt, setup->spindle_tilt, sizeof setup->spindle_tilt);
     memcpy(experiment->detector.panel_turn, setup->panel_turn, sizeof setup->panel_turn);
     memcpy(experiment->detector.panel_shift, setup->panel_shift, sizeof setup->panel_shift);

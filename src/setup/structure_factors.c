@@ -14,13 +14,15 @@
 
 double db_setup_farthest(const db_experiment *experiment) {
     const db_detector *const detector = &experiment->detector;
-    double farthest = 0;
+    double farthest = 0, crystal[3];
+    db_experiment_crystal_place(experiment, crystal);
     for (size_t p = 0; p < detector->panel_count; p++)
         for (int corner = 0; corner < 4; corner++) {
             const double fast = corner & 1 ? detector->panels[p].fast_pixels : 0;
             const double slow = corner & 2 ? detector->panels[p].slow_pixels : 0;
             double at[3], difference[3];
             if (db_experiment_pixel_position(experiment, p, fast, slow, at) != DB_OK) continue;
+            for (int i = 0; i < 3; i++) at[i] -= crystal[i];
             for (int i = 0; i < 3; i++)
                 difference[i] = at[i] / db_length(at) - experiment->beam.direction[i];
             farthest = fmax(farthest, db_length(difference));

@@ -112,6 +112,7 @@ static void one_degree(db_context *context, db_experiment *e) {
     e->goniometer.phi_steps = 2;
     e->goniometer.phi = 12;
     set(e->goniometer.tilt, 2, (double[]){ 3, -2 });
+    set(e->crystal.position, 3, (double[]){ 1.4, -0.8, 2.1 });
 }
 
 /* So short a range that it is integrated by points, backwards. */
@@ -182,6 +183,18 @@ static void panels(db_context *context, db_experiment *e) {
     e->point_pixel = 1;
 }
 
+/* Panels, sensor and spindle of a crystal off the origin. */
+static void off_origin(db_context *context, db_experiment *e) {
+    panels(context, e);
+    set(e->crystal.position, 3, (double[]){ 2.3, -1.1, 0.7 });
+    e->goniometer.phi = 25;
+    e->goniometer.phi_step = 1;
+    e->point_pixel = 0;
+    e->detector.sensor_thickness = 450;
+    e->detector.attenuation_depth = 300;
+    e->crystal.b_factor = 20;
+}
+
 static void structure_factors(db_context *context, db_experiment *e) {
     const int min[3] = { -5, -5, -5 }, extent[3] = { 11, 11, 11 };
     double amplitude[11 * 11 * 11];
@@ -235,11 +248,13 @@ static void halo_of_sources(db_context *context, db_experiment *e) {
     e->crystal.diffuse_gamma[0] = 30;
     e->crystal.b_factor = 12;
     e->background.water_size = 0.02;
+    set(e->crystal.position, 3, (double[]){ 0.6, 0.2, -0.3 });
     near_one_node(e, 1.5, 7.75);
 }
 
 static void halo_of_a_rotation(db_context *context, db_experiment *e) {
     one_degree(context, e);
+    set(e->crystal.position, 3, (double[]){ 0, 0, 0 }); /* no derivatives by the spindle else */
     e->crystal.diffuse_anisotropic = 1;
     set(e->crystal.diffuse_sigma, 3, (double[]){ 0, 0.7, 0.2 });
     set(e->crystal.diffuse_gamma, 3, (double[]){ 40, 15, 25 });
@@ -265,6 +280,7 @@ const configuration closed_configurations[] = {
     { "closed: one direction", one_direction, 0.2, "source_weight:1" },
     { "closed: sensor", sensor, 0.2, NULL },
     { "closed: panels", panels, 0.2, NULL },
+    { "closed: off the origin", off_origin, 0.2, NULL },
     { "closed: structure factors", structure_factors, 0.2, "F:0:-1:0 F:1:-1:1" },
     { "closed: sites", sites, 0.2,
       "fp:0:1 fp:0:2 fdp:0:2 fdp:0:3 fp:1:1 fp:1:3 fdp:1:2 source_weight:0" },

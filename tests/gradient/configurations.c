@@ -39,6 +39,7 @@ static void xds(db_context *context, db_experiment *e) {
     set3(e->detector.normal, 0, 0, 1);
     set3(e->detector.twotheta_axis, 1, 0, 0);
     e->detector.pivot = DB_PIVOT_SAMPLE;
+    set3(e->crystal.position, 0.4, -1.3, 2.5);
 }
 
 static void tilted_detector(db_context *context, db_experiment *e) {
@@ -362,6 +363,7 @@ static void everything_together(db_context *context, db_experiment *e) {
     e->crystal.mosaic_spread = 0.7;
     e->crystal.mosaic_domains = 2;
     set3(e->crystal.misset_frame, 20, 30, -40);
+    set3(e->crystal.position, -1.2, 0.7, 1.9);
     e->goniometer.phi = 8;
     e->goniometer.phi_step = 0.5;
     e->goniometer.phi_steps = 2;

@@ -116,10 +116,46 @@ static void a_derivative_has_the_same_bits_in_any_region(void **state) {
         }
 }
 
+/* With sampled spots, or a halo, columns of lattice and panels are no neighbours. The image does without. */
+static void the_spindle_has_no_derivative_where_it_carries_the_crystal(void **state) {
+    (void)state;
+    static const db_parameter spindle[] = { DB_PHI, DB_SPINDLE_TILT_BEAM, DB_SPINDLE_TILT_ACROSS };
+    for (size_t k = 0; k < sizeof spindle / sizeof *spindle; k++)
+        for (int closed = 0; closed < 2; closed++) {
+            db_experiment e = configured(context, &configurations[0]);
+            db_plan_options options = DB_PLAN_OPTIONS_INIT;
+            db_plan *plan;
+            options.pixel_type = DB_FLOAT64;
+            options.parameters = &spindle[k];
+            options.parameter_count = 1;
+            e.spread.spots = closed ? DB_SPOTS_CLOSED : DB_SPOTS_SAMPLED;
+            assert_int_equal(db_plan_create(context, &e, &options, &plan), DB_OK);
+            const size_t pixels = db_plan_pixels(plan);
+            images both = images_create(pixels);
+            assert_int_equal(db_plan_gradient(plan, both.image, (void *const *)both.derivative),
+                             DB_OK);
+            e.crystal.position[1] = 0.3;
+            assert_int_equal(db_plan_update(plan, &e), DB_OK);
+            assert_int_equal(db_plan_forward(plan, both.image), DB_OK);
+            const db_status status =
+                db_plan_gradient(plan, both.image, (void *const *)both.derivative);
+            assert_int_equal(status, closed ? DB_OK : DB_ERROR_USAGE);
+            assert_int_equal(db_parameter_exists(&e, spindle[k]), closed);
+            if (!closed) assert_non_null(strstr(db_context_message(context), "off the origin"));
+            db_plan_destroy(&plan);
+            assert_int_equal(db_plan_create(context, &e, &options, &plan), status);
+            db_plan_destroy(&plan);
+            images_destroy(&both);
+            db_experiment_clear(&e);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_derivative_does_not_depend_on_the_others, open_context,
                                         close_context),
+        cmocka_unit_test_setup_teardown(the_spindle_has_no_derivative_where_it_carries_the_crystal,
+                                        open_context, close_context),
         cmocka_unit_test_setup_teardown(a_derivative_has_the_same_bits_in_any_region, open_context,
                                         close_context),
     };

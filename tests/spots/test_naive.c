@@ -152,6 +152,15 @@ static void rotation_and_detector(db_experiment *e) {
     e->oversample = 1;
 }
 
+/* The spindle carries the crystal by more than a pixel. */
+static void off_the_origin(db_experiment *e) {
+    rotation_and_detector(e);
+    e->goniometer.phi = 70;
+    set(e->goniometer.tilt, 2, (double[]){ 3, -2 });
+    set(e->crystal.position, 3, (double[]){ 4, -7, 2 });
+    set(e->crystal.misset_frame, 3, (double[]){ 20, 30, -40 });
+}
+
 /* Electrons: nodes turn by more than their Bragg angles, to where their caps are off the sphere. */
 static void small_angles(db_experiment *e) {
     set(e->crystal.Ncells, 3, (double[]){ 40, 40, 40 });
@@ -180,6 +189,7 @@ static const struct {
     { "wide rotation", wide_rotation },
     { "backwards", backwards },
     { "rotation and detector", rotation_and_detector },
+    { "off the origin", off_the_origin },
 };
 
 static void compare(const db_experiment *e, const char *name, naive_region region,

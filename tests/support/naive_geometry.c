@@ -94,6 +94,18 @@ static void swing(const db_detector *d, double v[3]) {
     naive_turn(d->twotheta_axis, d->twotheta, v);
 }
 
+/* The crystal (mm) in the middle of the exposure: steps of sampled spots end before the next step would begin. */
+static void crystal_in_the_middle(const db_experiment *e, double at[3]) {
+    const db_goniometer *g = &e->goniometer;
+    const double last =
+        g->phi + (g->phi_steps - (e->spread.spots != DB_SPOTS_CLOSED)) * g->phi_step;
+    double axis[3];
+    memcpy(at, e->crystal.position, 3 * sizeof *at);
+    naive_turn_xyz(e->crystal.misset_frame, at);
+    naive_spindle(e, axis);
+    naive_turn(axis, (g->phi + last) / 2, at);
+}
+
 naive_place naive_place_of(const db_experiment *e, size_t number, double fast, double slow,
                            double depth) {
     const db_detector *d = &e->detector;
@@ -137,7 +149,9 @@ naive_place naive_place_of(const db_experiment *e, size_t number, double fast, d
         naive_add(origin, in_plate[i], axis[i]);
         naive_add(normal, at.normal[i], axis[i]);
     }
-    for (int i = 0; i < 3; i++) at.x[i] = 1e-3 * origin[i];
+    double crystal[3];
+    crystal_in_the_middle(e, crystal);
+    for (int i = 0; i < 3; i++) at.x[i] = 1e-3 * (origin[i] - crystal[i]);
     memcpy(at.normal, normal, sizeof normal);
     at.along_normal = naive_dot(at.x, normal);
     return at;

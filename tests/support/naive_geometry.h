@@ -60,7 +60,7 @@ typedef struct naive_place {
     double x[3], normal[3], along_normal; /* m; of the point's plane */
 } naive_place;
 
-/* The point (mm from the panel's corner, depth m) in the laboratory. */
+/* The point (mm from the panel's corner, depth m), from the crystal, in the laboratory's axes. */
 naive_place naive_place_of(const db_experiment *e, size_t number, double fast, double slow,
                            double depth);
 

@@ -192,8 +192,9 @@ typedef struct db_setup {
     /** [3]: first and last energy (eV) and number of points on which all these curves are put
      * (db_site_curve_onto); borrowed; NULL: their own */
     const double *site_points;
-    double misset_frame[3]; /**< degree: turns the axes of misset, see db_crystal; 0 */
-    double reserved[2];     /**< 0: room for new members, see docs/decisions/public-structs.md */
+    double misset_frame[3];     /**< degree: turns the axes of misset, see db_crystal; 0 */
+    double crystal_position[3]; /**< mm: db_crystal's; 0 */
+    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_setup;
 
 /** First column of a file of amorphous amplitudes. */

@@ -4,8 +4,10 @@
 #include "fit/pixels/reflection_grid.h"
 #include "fit/pixels/predict.h"
 #include "base/vector.h"
+#include "support/naive_geometry.h"
 
 #include <dualbragg/expert/beam_sources.h>
+#include <dualbragg/expert/experiment_geometry.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -252,6 +254,31 @@ static void the_middle_of_a_rotation_is_found(void **state) {
     assert_true(db_goniometer_middle(&crystal, &half) == 10.75 && half == 0.75);
 }
 
+/* In the middle of the exposure, wherever the goniometer has turned it. */
+static void a_crystal_off_the_origin_sees_pixels_from_there(void **state) {
+    (void)state;
+    db_fit_geometry geometry;
+    memcpy(crystal.crystal.position, (double[]){ 1.5, -2, 0.7 }, 3 * sizeof(double));
+    memcpy(crystal.crystal.misset_frame, (double[]){ 40, -25, 65 }, 3 * sizeof(double));
+    crystal.goniometer.phi = 30;
+    crystal.goniometer.phi_step = 8;
+    for (int closed = 0; closed < 2; closed++) {
+        crystal.spread.spots = closed ? DB_SPOTS_CLOSED : DB_SPOTS_SAMPLED;
+        assert_int_equal(db_fit_geometry_of(context, &crystal, &geometry), DB_OK);
+        for (int n = 0; n < 5; n++) {
+            const double pixel[2] = { 137.0 * n, 600 - 91.0 * n };
+            const naive_place at = naive_place_of(&crystal, 0, 0.2 * pixel[0], 0.2 * pixel[1], 0);
+            double q[3];
+            db_fit_geometry_scattering(&geometry, 0, pixel, q);
+            for (int i = 0; i < 3; i++)
+                assert_true(fabs(q[i] - (at.x[i] / sqrt(naive_dot(at.x, at.x)) -
+                                         crystal.beam.direction[i]) /
+                                            1.1) < 1e-12);
+        }
+        db_fit_geometry_clear(&geometry);
+    }
+}
+
 /* Four domains of a cap at three steps are spread as blocks of its variance that turn from the first step to
  * the last. */
 static void samples_are_predicted_by_their_spread(void **state) {
@@ -468,6 +495,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(
             reflections_within_the_angle_are_all_predicted_and_no_others, make, drop),
         cmocka_unit_test_setup_teardown(the_middle_of_a_rotation_is_found, make, drop),
+        cmocka_unit_test_setup_teardown(a_crystal_off_the_origin_sees_pixels_from_there, make,
+                                        drop),
         cmocka_unit_test_setup_teardown(samples_are_predicted_by_their_spread, make, drop),
         cmocka_unit_test_setup_teardown(resolution_follows_bragg, make, drop),
         cmocka_unit_test_setup_teardown(a_pixel_belongs_to_the_nearest_reflection, make, drop),

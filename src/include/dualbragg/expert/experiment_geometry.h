@@ -44,8 +44,22 @@ DB_API void db_experiment_spindle_axis(const db_experiment *experiment, double a
  * @param direction receives it */
 DB_API void db_experiment_beam_direction(const db_experiment *experiment, double direction[3]);
 
+/** Spindle angle in the middle of the exposure (degree). Sampled spots have orientations at the steps; spots in
+ * closed form, also between them.
+ *
+ * @param experiment to ask
+ * @param half receives half of the range (degree); may be NULL
+ * @return degree */
+DB_API double db_goniometer_middle(const db_experiment *experiment, double *half);
+
+/** Place of the crystal in the laboratory in the middle of the exposure (mm). Images see every pixel from there.
+ *
+ * @param experiment to ask
+ * @param place receives it (mm) */
+DB_API void db_experiment_crystal_place(const db_experiment *experiment, double place[3]);
+
 /** The laboratory position (mm) of a point of a panel given in pixels from the panel's outer
- * corner.
+ * corner. It does not depend on the place of the crystal.
  *
  * @param experiment with the panel
  * @param panel its number, from 0

@@ -49,6 +49,7 @@ typedef enum db_setup_field_id {
     DB_FIELD_CELL,
     DB_FIELD_MISSET,
     DB_FIELD_MISSET_FRAME,
+    DB_FIELD_CRYSTAL_POSITION,
     DB_FIELD_SHAPE,
     DB_FIELD_NCELLS,
     DB_FIELD_FUDGE,
