@@ -104,12 +104,26 @@ static void find_orientation_of(const double rows[9], db_fit_found_cell *cell) {
     if (db_invert(rows, a_star)) db_multiply(a_star, standard, cell->orientation);
 }
 
+/* The lattice, which no symmetry ties, with distance and tilts; as it was found if spots do not determine these. A wrong
+ * distance strains a lattice that is fitted without them. */
+static void fit_free_lattice(const db_lattice *found, const db_search_spot *spots, size_t count,
+                             unsigned char *near, db_lattice *fitted) {
+    static const int own[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    double cell[6];
+    *fitted = *found;
+    db_cell_of_edges(found->real, cell);
+    if (isnan(db_lattice_fit_tied(fitted, own, ties_of("aP", cell), 0, spots, count, near)))
+        *fitted = *found;
+}
+
 static db_status name_symmetries(db_context *context, const db_cell_found *found,
                                  const db_search_spot *spots, size_t count, unsigned char *near,
                                  const char *symmetry, int centring, db_fit_found_cell *cell) {
     db_bravais list[DB_MOST_BRAVAIS];
     double distance[DB_MOST_BRAVAIS] = { 0 }, rows[9 * DB_MOST_BRAVAIS], spread[DB_MOST_BRAVAIS];
-    const db_status listed = db_bravais_find(context, found->lattice.real, list, &cell->count);
+    db_lattice fitted;
+    fit_free_lattice(&found->lattice, spots, count, near, &fitted);
+    const db_status listed = db_bravais_find(context, fitted.real, list, &cell->count);
     if (listed != DB_OK && listed != DB_ERROR_UNSUPPORTED) return listed;
     for (int i = 0; i < cell->count; i++)
         spread[i] = fit_lattice(&list[i], &found->lattice, spots, count, near, &cell->lattice[i],

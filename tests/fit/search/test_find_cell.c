@@ -354,6 +354,8 @@ static void of_two_crystals_on_an_image(void **state) {
     assert_int_equal(find_on(&e, 2, 1.01, "", &cell), DB_OK);
     is_thaumatin(&cell, 0.015);
     assert_true(cell.count == 1 || (cell.distance > -0.02 && cell.distance < -0.005));
+    assert_true(cell.lattice[cell.chosen].strain <
+                0.005); /* the distance does not count as strain */
     db_experiment_clear(&e);
 }
 
@@ -370,11 +372,12 @@ static void edges_are_alike_or_not(void **state) {
         assert_int_equal(find_tilted(&e, 1, alike ? 0.99 : 1, tilt[alike], "", &cell), DB_OK);
         const db_fit_bravais *const b = &cell.lattice[cell.chosen];
         for (int i = 0; i < cell.count; i++)
-            print_message("%s %.3f %.3f %.3f misfit %.3f\n", cell.lattice[i].symbol,
+            print_message("%s %.3f %.3f %.3f misfit %.3f strain %.4f\n", cell.lattice[i].symbol,
                           cell.lattice[i].cell[0], cell.lattice[i].cell[1], cell.lattice[i].cell[2],
-                          cell.lattice[i].misfit);
+                          cell.lattice[i].misfit, cell.lattice[i].strain);
         assert_string_equal(b->symbol, cell.count > 1 ? symbol[alike] : "aP");
         if (!alike) assert_true(fabs(b->cell[1] / b->cell[0] - longer[0]) < 1e-3);
+        assert_true(b->strain < 0.005);
     }
     db_experiment_clear(&e);
 }
