@@ -15,6 +15,7 @@
 #include "fit/shots/joint.h"
 #include "fit/shots/lattices.h"
 #include "fit/shots/links.h"
+#include "fit/search/agreement.h"
 #include "fit/shots/outliers.h"
 #include "fit/shots/series_parts.h"
 #include "fit/shots/shares.h"
@@ -145,15 +146,15 @@ static int is_held(const db_fit_settings *settings, const db_fit_estimates *foun
 }
 
 /* Judges the model. Wrong shared parameters may move spots off their reflections, but not to random places. */
-static db_status judge_model(work *w, db_context *context, db_judgement how, char *reason,
-                             db_fit_verdict *verdict) {
+static db_status judge_model(work *w, db_context *context, db_judgement how,
+                             const db_shot_panels *panels, char *reason, db_fit_verdict *verdict) {
     const db_refinement *const r = &w->refinement;
     db_verdict_forget(verdict);
     *reason = '\0';
     if (how != DB_JUDGE_START &&
         is_held(&w->settings, &r->result->estimates, w->all->shared, reason))
         return DB_OK;
-    DB_TRY(db_verdict_of_shot(context, &r->result->experiment, &r->data, how, verdict));
+    DB_TRY(db_verdict_of_shot(context, &r->result->experiment, &r->data, how, panels, verdict));
     if (!verdict->usable) memcpy(reason, verdict->reason, sizeof verdict->reason);
     return DB_OK;
 }
@@ -162,7 +163,7 @@ static db_status judge_model(work *w, db_context *context, db_judgement how, cha
 static db_status check_model(work *w, db_context *context, db_judgement how) {
     char reason[sizeof((db_fit_verdict *)NULL)->reason];
     db_fit_verdict verdict;
-    DB_TRY(judge_model(w, context, how, reason, &verdict));
+    DB_TRY(judge_model(w, context, how, NULL, reason, &verdict));
     return *reason ? db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, reason) : DB_OK;
 }
 
@@ -420,14 +421,23 @@ static void note_margins(const db_fit_verdict *verdict, int is_frame, db_shot_su
         summary->wrong = DB_FRAME_UNDECIDED;
 }
 
+/* What a shot is asked, and the sum to which it adds; NULL: none. */
+typedef struct shot_judging {
+    const db_judging *as;
+    double *sum;
+} shot_judging;
+
 /* Judges the result of a joint stage by the spots of a shot. */
 static db_status judge_together(work *w, db_context *context, const void *what) {
-    const db_judgement *const how = what;
+    const shot_judging *const judging = what;
+    const db_shot_panels panels = { &judging->as->panels, w->all->shared,
+                                    db_shots_values(w->all, w->shot).error, judging->sum };
     db_shot_summary *const summary = &w->all->summary[w->shot];
     char reason[sizeof((db_fit_verdict *)NULL)->reason];
     DB_TRY(begin_refinement(w, context));
     db_fit_verdict verdict;
-    DB_TRY(judge_model(w, context, *how, reason, &verdict));
+    DB_TRY(
+        judge_model(w, context, judging->as->how, judging->sum ? &panels : NULL, reason, &verdict));
     summary->wrong = *reason ? DB_SHOT_WRONG : DB_SHOT_RIGHT;
     note_margins(&verdict, w->all->options->series, summary);
     if (summary->wrong) snprintf(summary->reason, sizeof summary->reason, "%s%s", TOGETHER, reason);
@@ -452,8 +462,8 @@ static db_status work_on(db_shots *all, db_context *context, size_t shot,
 }
 
 db_status db_judge_work(db_shots *all, db_context *context, size_t shot, void *user, double *sum) {
-    (void)sum;
-    return work_on(all, context, shot, judge_together, user);
+    const shot_judging judging = { user, sum };
+    return work_on(all, context, shot, judge_together, &judging);
 }
 
 db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user,

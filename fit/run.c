@@ -27,6 +27,7 @@
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
+#include "fit/verdict/verdict_tests.h"
 
 #include <dualbragg/expert/fit_configurations.h>
 
@@ -93,6 +94,8 @@ static db_status start_common(db_shots *all) {
             all->settings.parameters[k].upper = p->upper;
         }
         memcpy(all->common.orientation, start.crystal.orientation, sizeof all->common.orientation);
+        all->panels = start.detector.panel_count;
+        all->pixel_size = all->panels ? start.detector.panels[0].pixel_size[0] : 0;
         db_fit_settings_clear(&settings);
         db_shots_release(all, &image);
         if (status == DB_OK) db_shots_keep_amplitudes(all, &start); /* in any thread that reads */
@@ -129,12 +132,58 @@ static db_status run_segment(db_shots *all, const db_segment *segment) {
     return DB_OK;
 }
 
-/* Judges the result of a joint stage by the spots of each shot. */
-static db_status judge_shots(db_shots *all, int stage, int is_last, db_wrong_shots *wrong) {
-    db_judgement how = is_last ? DB_JUDGE_SHOT : DB_JUDGE_SHARING;
-    DB_TRY(db_workers_each(all, "verdict", stage, db_judge_work, &how));
+/* Says which panel does not stand where the geometry says, as for a still (fit/verdict/conclude.c), or if shots are wrong. */
+static db_status tell_displaced(db_shots *all, const db_panel_equations *equations,
+                                const double *sum, const db_fit_estimates *estimates, int wrong) {
+    db_fit_verdict limits;
+    db_displaced_panel rival;
+    double place = 0;
+    DB_TRY(db_panel_equations_solve(all->context, equations, sum, estimates, &rival, &place));
+    db_verdict_forget(&limits);
+    if (!db_panel_is_displaced(&rival, place,
+                               wrong ? -1 : limits.test[DB_FIT_TEST_DISTANCE].most) ||
+        !(rival.margin < limits.test[DB_FIT_TEST_MOVED].least))
+        return DB_OK;
+    snprintf(all->displaced, sizeof all->displaced,
+             "panel %d (from 0), shifted by %.1f, %.1f pixels (fast, slow) from where the geometry "
+             "says, raises the log likelihood of all shots' spots by %.1f, expected at most %.1f, "
+             "and moves %s by %.1f of the errors: correct the geometry, or refine panels "
+             "(refine.panel_groups)",
+             rival.panel, rival.shift[0], rival.shift[1], -rival.margin,
+             -limits.test[DB_FIT_TEST_MOVED].least, rival.name, rival.errors);
+    return DB_OK;
+}
+
+/* Judges the result of a joint stage by the spots of each shot; the last one also by what all shots ask for of panels.
+ * sum: room for these equations. */
+static db_status judge_by_spots(db_shots *all, int stage, db_judging *judging,
+                                const db_fit_estimates *estimates, double *sum,
+                                db_wrong_shots *wrong) {
+    const int is_last = judging->how == DB_JUDGE_SHOT;
+    DB_TRY(judging->panels.size ? db_workers_sum(all, "verdict", stage, db_judge_work, judging,
+                                                 judging->panels.size, sum)
+                                : db_workers_each(all, "verdict", stage, db_judge_work, judging));
     DB_TRY(db_records_collect(all));
-    return db_shots_exclude_wrong(all, is_last, wrong);
+    DB_TRY(db_shots_exclude_wrong(all, is_last, wrong));
+    if (!judging->panels.size) return DB_OK;
+    DB_TRY(db_workers_common_status(
+        all, all->team.rank == 0
+                 ? tell_displaced(all, &judging->panels, sum, estimates, wrong->count > 0)
+                 : DB_OK));
+    return db_team_broadcast(&all->team, all->context, all->displaced, sizeof all->displaced);
+}
+
+static db_status judge_shots(db_shots *all, int stage, int is_last,
+                             const db_fit_shots_result *result, db_wrong_shots *wrong) {
+    db_judging judging = { .how = is_last ? DB_JUDGE_SHOT : DB_JUDGE_SHARING };
+    if (is_last)
+        judging.panels = db_panel_equations_of(all->panels, all->pixel_size, all->parameters);
+    double *const sum = malloc((judging.panels.size + 1) * sizeof *sum);
+    db_status status = db_workers_need_memory(all, sum, "displaced panels");
+    if (status == DB_OK)
+        status = judge_by_spots(all, stage, &judging, &result->estimates, sum, wrong);
+    free(sum);
+    return status;
 }
 
 /* A minimum with wrong shots, or with a shared quantity at a bound, does not count as converged. */
@@ -145,11 +194,11 @@ static void apply_verdicts(const db_shots *all, const db_wrong_shots *wrong,
         if (all->shared[i] && db_bound_holds(settings, &settings->parameters[i],
                                              all->common.at_bound[i], result->reason))
             result->status = DB_NOT_CONVERGED;
-    if (result->status != DB_OK || !(wrong->count || *all->turns)) return;
+    if (result->status != DB_OK || !(wrong->count || *all->turns || *all->displaced)) return;
     result->status = DB_NOT_CONVERGED;
-    if (!wrong->count) {
+    if (!wrong->count || *all->displaced) {
         snprintf(result->reason, sizeof result->reason, "a minimum was found, but %.480s",
-                 all->turns);
+                 *all->displaced ? all->displaced : all->turns);
         return;
     }
     snprintf(result->reason, sizeof result->reason,
@@ -197,7 +246,7 @@ static db_status run_joint(db_shots *all, int stage, int *next, db_fit_shots_res
     DB_TRY(db_records_collect(all));
     if (repeat) last = 0;
     if (!last) DB_TRY(db_shots_exclude_outliers(all));
-    DB_TRY(judge_shots(all, stage, last, &wrong));
+    DB_TRY(judge_shots(all, stage, last, result, &wrong));
     if (last) {
         db_series_drop_passages(all, result);
         apply_verdicts(all, &wrong, result); /* rank 0 knows why a shot is wrong */
@@ -372,7 +421,7 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     shot->name = all->source->name(all->source->user, s);
     if (all->source->in_full) return DB_OK;
     shot->used = summary->used;
-    shot->verdict.usable = summary->used && !summary->wrong && !*all->turns;
+    shot->verdict.usable = summary->used && !summary->wrong && !*all->turns && !*all->displaced;
     shot->verdict.light_explained = db_light_explained(&summary->light);
     memcpy(shot->reason, summary->reason, sizeof shot->reason);
     shot->estimates =

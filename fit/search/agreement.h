@@ -96,4 +96,7 @@ int db_agreement_is_sure(const db_agreement *agreement);
  * (docs/results/verdict.md). */
 #define DB_MARGIN_PER_SPOT 0.25
 
+/* Number of spots that confirm a right model by themselves: their margins then become significant. */
+enum { DB_ENOUGH_JUDGED = 128 };
+
 #endif

@@ -15,9 +15,6 @@ db_status db_shots_exclude_contradicting(db_shots *all, const size_t *index, siz
                                          const double *value, const unsigned char *held,
                                          size_t *excluded);
 
-/* Number of spots that confirm a right model by themselves: their margins (DB_MARGIN_PER_SPOT) become significant. */
-enum { DB_ENOUGH_JUDGED = 128 };
-
 /* Shots whose spots contradict the joint result. */
 typedef struct db_wrong_shots {
     size_t count, first; /* wrong shots that stay in use; the first of them */

@@ -151,7 +151,10 @@ typedef struct db_shots {
     size_t count;
     db_series *series; /* intensities of a series in a joint stage; else NULL */
     size_t *sweep;     /* [count] numbers of the sweeps of a series, in a joint stage; owned */
-    double *step; /* [count] least turn between frames of the sweep (degree); 0: unknown; owned */
+    double *step;  /* [count] least turn between frames of the sweep (degree); 0: unknown; owned */
+    size_t panels; /* of the first readable shot's detector, */
+    double pixel_size;                  /* and their size (mm) */
+    char displaced[DB_FIT_REASON_SIZE]; /* at the end: which panel stands elsewhere; "": none */
     char turns[DB_FIT_REASON_SIZE]; /* at its end: for what other turns its frames ask; "": none */
     size_t *image;            /* [count]: first shot with the same image; NULL: each has its own */
     db_shot_state *state;     /* [count] */

@@ -214,18 +214,16 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
     return status;
 }
 
-/* Do panels stand elsewhere by more than twice the distance of spots from their places (root mean square), and does this move
- * the model by as many errors as a distance must not be off? */
+/* Panels must not move the model by as many errors as a distance must not be off. */
 static db_status judge_panels(db_context *context, const db_fit_data *data,
                               const db_observed_spots *spots, const db_evidence *evidence,
                               db_fit_result *result) {
     db_fit_verdict *const v = &result->verdict;
-    const double far = 2, most_errors = v->test[DB_FIT_TEST_DISTANCE].most;
     db_displaced_panel rival;
     DB_TRY(db_margin_over_displaced(context, &result->experiment, data->settings, spots, evidence,
                                     &result->estimates, &rival));
-    if (!(hypot(rival.shift[0], rival.shift[1]) > far * v->position_rms) ||
-        !(rival.errors > most_errors) || rival.margin >= v->test[DB_FIT_TEST_MOVED].found)
+    if (!db_panel_is_displaced(&rival, v->position_rms, v->test[DB_FIT_TEST_DISTANCE].most) ||
+        rival.margin >= v->test[DB_FIT_TEST_MOVED].found)
         return DB_OK;
     db_verdict_test(
         v, DB_FIT_TEST_MOVED, rival.margin,

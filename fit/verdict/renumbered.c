@@ -7,6 +7,7 @@
 #include "base/context_internal.h"
 #include "base/vector.h"
 #include "fit/config/config_refine.h"
+#include "fit/config/orientation.h"
 #include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
 #include "fit/linear/cholesky.h"
@@ -23,12 +24,11 @@
 #include <string.h>
 
 enum {
-    FAR = 5,            /* largest change of an index */
-    FORM = 4,           /* numbers of a change: 1, h, k, l */
-    TRIED = 6,          /* changes that are fitted: those that are likeliest to first order */
-    STEPS = 4,          /* with the slopes of the start */
-    MOST_SHIFTING = 32, /* panels that may shift: those with most spots */
-    FEWEST_ON = 10      /* spots of a panel that may shift */
+    FAR = 5,           /* largest change of an index */
+    FORM = 4,          /* numbers of a change: 1, h, k, l */
+    TRIED = 6,         /* changes that are fitted: those that are likeliest to first order */
+    STEPS = 4,         /* with the slopes of the start */
+    MOST_SHIFTING = 32 /* panels that may shift: those with most spots */
 };
 static const double USUAL_SHIFT = 12; /* pixels, of a panel: as far as a beam centre is off */
 
@@ -64,9 +64,10 @@ typedef struct numbering {
  * value that is wrong must not look like wrong indices. */
 static db_status settings_of_numbers(db_context *context, const db_fit_settings *settings,
                                      const db_experiment *model, db_fit_settings *own) {
-    static const db_parameter always[] = { DB_MISSET_X,      DB_MISSET_Y,      DB_MISSET_Z,
-                                           DB_BEAM_FAST,     DB_BEAM_SLOW,     DB_DETECTOR_ROTX,
-                                           DB_DETECTOR_ROTY, DB_DETECTOR_ROTZ, DB_DISTANCE };
+    static const db_parameter always[DB_ALWAYS_MOVING] = {
+        DB_MISSET_X,      DB_MISSET_Y,      DB_MISSET_Z,      DB_BEAM_FAST, DB_BEAM_SLOW,
+        DB_DETECTOR_ROTX, DB_DETECTOR_ROTY, DB_DETECTOR_ROTZ, DB_DISTANCE
+    };
     DB_TRY(db_fit_settings_copy(context, settings, own));
     for (size_t i = 0; i < own->parameter_count; i++) {
         db_fit_parameter *const p = &own->parameters[i];
@@ -76,7 +77,7 @@ static db_status settings_of_numbers(db_context *context, const db_fit_settings 
         p->stages = moves ? DB_FIT_ALL_STAGES : DB_FIT_NOT_EARNED;
     }
     db_status status = DB_OK;
-    for (size_t i = 0; i < sizeof always / sizeof *always && status == DB_OK; i++) {
+    for (size_t i = 0; i < DB_ALWAYS_MOVING && status == DB_OK; i++) {
         db_fit_parameter *freed;
         if (db_turns_about_beam(model, always[i])) continue;
         status = db_fit_settings_need(context, always[i], own, &freed);
@@ -182,7 +183,8 @@ static void add_slopes(const numbering *n, size_t spot, const double of[3], size
             sum[k] += weighted[i] * n->slope[(3 * spot + (size_t)i) * moves + k];
 }
 
-static void factor_moves(numbering *n, double *normal) {
+/* Products of slopes of all spots; the lower triangle. */
+static void multiply_slopes(const numbering *n, double *normal) {
     const size_t moves = n->moves;
     memset(normal, 0, moves * moves * sizeof *normal);
     for (size_t s = 0; s < n->count; s++)
@@ -191,6 +193,11 @@ static void factor_moves(numbering *n, double *normal) {
             const double column[3] = { slope[0], slope[moves], slope[2 * moves] };
             add_slopes(n, s, column, k + 1, normal + k * moves);
         }
+}
+
+static void factor_moves(numbering *n, double *normal) {
+    const size_t moves = n->moves;
+    multiply_slopes(n, normal);
     for (size_t k = 0; k < moves; k++) normal[k * moves + k] += 1 / (n->usual[k] * n->usual[k]);
     db_cholesky_factor(moves, normal, moves, 0, NULL, DB_LEAST_FOR_STEP, n->factor);
 }
@@ -276,14 +283,12 @@ static double score_change(numbering *n, const int by[3]) {
     return score;
 }
 
-static int is_beam(db_parameter p) { return p == DB_BEAM_FAST || p == DB_BEAM_SLOW; }
-
 /* The farthest that a node may be from the beam centre, whose place it takes, as a length in reciprocal space: two of its
  * standard deviations along both axes. */
 static double reach_of_beam(const numbering *n) {
     double square = 0;
     for (size_t k = 0; k < n->v.count; k++)
-        if (is_beam(n->v.parameter[k])) square += pow(2 * n->usual[k], 2);
+        if (db_moves_beam(n->v.parameter[k])) square += pow(2 * n->usual[k], 2);
     return sqrt(square) / n->model->detector.distance / n->model->beam.wavelength;
 }
 
@@ -461,7 +466,7 @@ static db_status let_panels_shift(const db_observed_spots *spots, const db_evide
         if (db_evidence_is_at(e, i)) n->shift[spots->spot[i].panel]++;
     for (size_t p = 0; p < panels; p++) {
         const spotted_panel one = { (double)n->shift[p], p };
-        if (n->shift[p] >= FEWEST_ON)
+        if (n->shift[p] >= DB_FEWEST_ON_PANEL)
             found = db_search_keep(&one, sizeof one, most, found, MOST_SHIFTING + 1);
         n->shift[p] = 0;
     }
@@ -485,7 +490,7 @@ static void describe_displaced(const numbering *n, const double *kept,
         for (size_t i = 0; i < estimates->count; i++) {
             const db_fit_estimate *const one = &estimates->list[i];
             const double errors = fabs(n->value[k] - kept[k]) / one->error;
-            if (one->parameter != n->v.parameter[k] || is_beam(one->parameter) ||
+            if (one->parameter != n->v.parameter[k] || db_moves_beam(one->parameter) ||
                 !(errors > rival->errors) || !isfinite(errors))
                 continue;
             rival->errors = errors;
@@ -528,6 +533,144 @@ db_status db_margin_over_displaced(db_context *context, const db_experiment *mod
         number_spots(spots, e, &n);
         if (n.count > n.moves) status = compare_panels(&n, spots, e, estimates, rival);
     }
+    clear_numbering(&n);
+    return status;
+}
+
+/* Which unknown a move is; unknowns: it is the shot's own. */
+static size_t unknown_of(const numbering *n, const db_shot_panels *shot, size_t move,
+                         size_t unknowns) {
+    const size_t variables = n->v.count, parameters = shot->equations->parameters;
+    if (move >= variables) return move - variables;
+    const size_t index = n->v.index[move];
+    const int is_shared =
+        index < parameters ? shot->shared[index] : db_orientation_axis(n->v.parameter[move]) < 0;
+    return is_shared ? 2 * shot->equations->panels + index : unknowns;
+}
+
+/* Room for the equations of a shot: all moves, its own ones first. */
+typedef struct shot_equations {
+    size_t own;             /* quantities of its own */
+    size_t *move, *unknown; /* [moves] in this order */
+    double *normal;         /* [moves][moves] */
+    double *block, *factor; /* [own][own] */
+    double *answer;         /* [moves - own + 1][own] */
+} shot_equations;
+
+static double product_of(const shot_equations *q, size_t moves, size_t i, size_t j) {
+    const size_t a = q->move[i], b = q->move[j];
+    return q->normal[a > b ? a * moves + b : b * moves + a];
+}
+
+/* Eliminates a shot's own quantities, and adds what is left. */
+static void add_equations(const numbering *n, const db_shot_panels *shot, const shot_equations *q,
+                          db_panel_sums *to) {
+    const size_t moves = n->moves, own = q->own, parameters = shot->equations->parameters;
+    for (size_t i = 0; i < own; i++)
+        for (size_t j = 0; j < own; j++)
+            q->block[i * own + j] =
+                product_of(q, moves, i, j) + (i == j ? 1 / pow(n->usual[q->move[i]], 2) : 0);
+    db_cholesky_factor(own, q->block, own, 0, NULL, DB_LEAST_FOR_STEP, q->factor);
+    for (size_t j = own; j <= moves; j++) {
+        double *const answer = q->answer + (j - own) * own;
+        for (size_t i = 0; i < own; i++)
+            answer[i] = j < moves ? product_of(q, moves, i, j) : n->step[q->move[i]];
+        db_cholesky_solve(own, q->factor, answer);
+    }
+    for (size_t i = own; i < moves; i++) {
+        const size_t a = q->unknown[i];
+        to->slope[a] += n->step[q->move[i]];
+        for (size_t k = 0; k < own; k++)
+            to->slope[a] -= product_of(q, moves, k, i) * q->answer[(moves - own) * own + k];
+        to->usual[a] += n->usual[q->move[i]];
+        for (size_t j = own; j < moves; j++) {
+            const size_t b = q->unknown[j];
+            if (b > a) continue;
+            double left = product_of(q, moves, i, j), square = 0;
+            for (size_t k = 0; k < own; k++) {
+                const double by = q->answer[(j - own) * own + k];
+                const size_t index = n->v.index[q->move[k]];
+                left -= product_of(q, moves, k, i) * by;
+                if (index < parameters && shot->error[index] > 0 &&
+                    !db_moves_beam(n->v.parameter[q->move[k]]))
+                    square += q->answer[(i - own) * own + k] * by / pow(shot->error[index], 2);
+            }
+            to->matrix[a * (a + 1) / 2 + b] += left;
+            to->own[a * (a + 1) / 2 + b] += square;
+        }
+    }
+    for (size_t k = 0; k < own; k++) {
+        const size_t index = n->v.index[q->move[k]];
+        *to->owned += index < parameters && shot->error[index] > 0 &&
+                      !db_moves_beam(n->v.parameter[q->move[k]]);
+    }
+}
+
+static db_status eliminate_own(numbering *n, const db_shot_panels *shot, db_panel_sums *to) {
+    const size_t moves = n->moves;
+    shot_equations q = { 0 };
+    q.move = malloc(2 * (moves + 1) * sizeof *q.move);
+    q.normal = malloc((moves * moves * 3 + (moves + 1) * (moves + 1)) * sizeof *q.normal);
+    db_status status = db_need_memory(n->context, q.move && q.normal, "displaced panels");
+    if (status == DB_OK) {
+        size_t listed = 0;
+        q.unknown = q.move + moves + 1;
+        q.block = q.normal + moves * moves;
+        q.factor = q.block + moves * moves;
+        q.answer = q.factor + moves * moves;
+        for (int shared = 0; shared < 2; shared++) {
+            for (size_t k = 0; k < moves; k++) {
+                const size_t unknown = unknown_of(n, shot, k, to->unknowns);
+                if ((unknown < to->unknowns) != shared) continue;
+                q.move[listed] = k;
+                q.unknown[listed++] = unknown;
+            }
+            if (!shared) q.own = listed;
+        }
+        multiply_slopes(n, q.normal);
+        memset(n->step, 0, moves * sizeof *n->step);
+        for (size_t s = 0; s < n->count; s++) add_slopes(n, s, n->at + 3 * s, moves, n->step);
+        add_equations(n, shot, &q, to);
+    }
+    free(q.move);
+    free(q.normal);
+    return status;
+}
+
+static db_status add_panels(numbering *n, const db_observed_spots *spots, const db_evidence *e,
+                            const db_shot_panels *shot) {
+    db_panel_sums to = db_panel_sums_of(shot->equations, shot->sum);
+    double square = 0;
+    number_spots(spots, e, n);
+    if (n->count <= n->v.count) return DB_OK;
+    memcpy(n->value, n->start, n->moves * sizeof *n->value);
+    DB_TRY(find_moves(n, SAME));
+    trust_spots(n);
+    for (int half = 0; half < DB_HALVES; half++)
+        square += 2 * pow(e->width[half].place, 2) / DB_HALVES;
+    for (size_t s = 0; s < n->count; s++) to.on[n->spot[s].seen->panel]++;
+    *to.spots += (double)n->count;
+    *to.squares += square * (double)n->count;
+    ++*to.shots;
+    return eliminate_own(n, shot, &to);
+}
+
+db_status db_panel_equations_add(db_context *context, const db_experiment *model,
+                                 const db_fit_settings *settings, const db_observed_spots *spots,
+                                 const db_evidence *e, const db_shot_panels *shot) {
+    const db_panel_equations *const of = shot->equations;
+    numbering n;
+    if (model->detector.panel_count != of->panels ||
+        model->detector.panels[0].pixel_size[0] != of->pixel_size)
+        return DB_OK;
+    db_status status = begin_numbering(context, model, settings, &n);
+    if (status == DB_OK) {
+        n.shift = malloc(of->panels * sizeof *n.shift);
+        status = db_need_memory(context, n.shift, "displaced panels");
+    }
+    for (size_t p = 0; p < of->panels && status == DB_OK; p++, n.moves += 2) n.shift[p] = n.moves;
+    if (status == DB_OK) status = take_room(e, &n);
+    if (status == DB_OK) status = add_panels(&n, spots, e, shot);
     clear_numbering(&n);
     return status;
 }

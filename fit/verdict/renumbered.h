@@ -4,6 +4,7 @@
 #define DB_FIT_VERDICT_RENUMBERED_H
 
 #include "fit/verdict/evidence.h"
+#include "fit/verdict/panel_equations.h"
 
 #include <dualbragg/fit_estimates.h>
 
@@ -21,19 +22,22 @@ db_status db_margin_over_renumbered(db_context *context, const db_experiment *mo
                                     const db_fit_settings *settings, const db_observed_spots *spots,
                                     const db_evidence *e, db_renumbered_model *rival);
 
-/* Panels that do not stand where the geometry says. */
-typedef struct db_displaced_panel {
-    double margin;    /* NAN: no two panels with enough spots */
-    int panel;        /* the one that shifts farthest, */
-    double shift[2];  /* pixels, fast and slow */
-    double errors;    /* by which the model's refined parameters move at most, */
-    const char *name; /* and the parameter; valid as long as the estimates */
-} db_displaced_panel;
-
 /* Margin over the model on panels that may shift, with its indices; the same quantities are fitted as for other indices. */
 db_status db_margin_over_displaced(db_context *context, const db_experiment *model,
                                    const db_fit_settings *settings, const db_observed_spots *spots,
                                    const db_evidence *e, const db_fit_estimates *estimates,
                                    db_displaced_panel *rival);
+
+/* Adds a shot's equations, unless it has another detector. shared, error: of the settings' parameters; errors: those of the
+ * shot's own ones. */
+typedef struct db_shot_panels {
+    const db_panel_equations *equations;
+    const unsigned char *shared;
+    const double *error;
+    double *sum;
+} db_shot_panels;
+db_status db_panel_equations_add(db_context *context, const db_experiment *model,
+                                 const db_fit_settings *settings, const db_observed_spots *spots,
+                                 const db_evidence *e, const db_shot_panels *shot);
 
 #endif

@@ -418,8 +418,8 @@ static int move_model(const db_evidence *from, mover *m, db_evidence *e) {
 }
 
 /* How far models are off at most, as standard deviations that restrain moves: turns (degree), shifts (pixels; the
- * orientation is found with beams 10 pixels off), parts of edges and angles of the cell. Few spots, or spots on a nearly flat Ewald sphere,
- * do not determine all moves, and would send a rival anywhere. */
+ * orientation is found with beams 10 pixels off), parts of edges and angles of the cell. Few spots, or spots on a nearly flat
+ * Ewald sphere, do not determine all moves, and would send a rival anywhere. */
 static const double MOST_TURN = 3, MOST_SHIFT = 12, MOST_STRETCH = 0.05;
 
 static void restrain_moves(const mover *m, double normal[MOVES][MOVES], double right[MOVES]) {

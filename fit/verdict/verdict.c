@@ -310,7 +310,8 @@ static db_status judge_start(const judge *j) {
 }
 
 db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
-                             const db_fit_data *data, db_judgement how, db_fit_verdict *verdict) {
+                             const db_fit_data *data, db_judgement how,
+                             const db_shot_panels *panels, db_fit_verdict *verdict) {
     db_observed_spots spots;
     db_evidence evidence;
     DB_TRY(db_judged_spots_find(context, model, data, &spots));
@@ -326,6 +327,10 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
     status = how == DB_JUDGE_LATTICE ? judge_nodes(&j, 1)
              : how == DB_JUDGE_START ? judge_start(&j)
                                      : judge_shot(&j, how == DB_JUDGE_SHARING);
+    if (status == DB_OK && how == DB_JUDGE_SHOT && evidence.judged >= DB_ENOUGH_JUDGED)
+        status = db_verdict_of_halves(context, &evidence, verdict);
+    if (status == DB_OK && panels && verdict->test[DB_FIT_TEST_LATTICE].passed)
+        status = db_panel_equations_add(context, model, data->settings, &spots, &evidence, panels);
     db_evidence_clear(&evidence);
     db_observed_spots_clear(&spots);
     return status;
@@ -333,7 +338,7 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
 
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_data *data, db_fit_verdict *verdict) {
-    return db_verdict_of_shot(context, model, data, DB_JUDGE_LATTICE, verdict);
+    return db_verdict_of_shot(context, model, data, DB_JUDGE_LATTICE, NULL, verdict);
 }
 
 db_status db_verdict_of_halves(db_context *context, const db_evidence *evidence,
