@@ -6,6 +6,7 @@
 #include "support/unit_test.h"
 
 #include <glob.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ typedef struct damaged_run {
     db_fit_shots_options options;
     state_file file[MOST_FILES];
     size_t files;
-    int evaluated;
+    atomic_int evaluated; /* all threads ask for it */
 } damaged_run;
 
 static void note_evaluation(void *user, const db_fit_shots_event *event) {

@@ -10,13 +10,14 @@
 #include "fit/verdict/conclude.h"
 
 #include <dualbragg/fit_shots.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct fit_still_listener {
     int (*progress)(void *user, const db_fit_history *entry); /* not 0 cancels; may be NULL */
     void *user;
-    int cancelled;
+    atomic_int cancelled; /* all threads ask for it */
 } fit_still_listener;
 
 static inline void fit_still_event(void *user, const db_fit_shots_event *event) {

@@ -12,6 +12,7 @@
 #include <dualbragg/expert/fit_files.h>
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,9 +171,10 @@ static void processes_do_not_matter(void **state) {
     stills_end_other_indexing();
 }
 
-/* A run that is cancelled after some joint passes. */
+/* A run that is cancelled after some joint passes. All threads ask whether it is over. */
 typedef struct patience {
-    int passes, most;
+    atomic_int passes;
+    int most;
 } patience;
 
 static void count_pass(void *user, const db_fit_shots_event *event) {

@@ -12,6 +12,7 @@
 #include <dualbragg/fit_shots.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,11 +268,12 @@ static void what_differs_is_named(void **state) {
     free(text);
 }
 
+/* All threads ask whether a run is to end. */
 static void count_evaluations(void *user, const db_fit_shots_event *event) {
-    *(int *)user -= event->kind == DB_SHOTS_EVALUATED;
+    *(atomic_int *)user -= event->kind == DB_SHOTS_EVALUATED;
 }
 
-static int ends_at_evaluation(void *user) { return *(const int *)user <= 0; }
+static int ends_at_evaluation(void *user) { return *(const atomic_int *)user <= 0; }
 
 static size_t first_of_two(void *user, size_t shot) {
     (void)user;
@@ -283,7 +285,7 @@ static void damage(size_t count, size_t forged) {
     for (int lattices = 0; lattices < 2; lattices++) {
         db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
         db_fit_shots_result *r = NULL;
-        int left = 3;
+        atomic_int left = 3;
         source.image = lattices ? first_of_two : NULL;
         options.checkpoint = checkpoint;
         options.scratch = "/tmp";
@@ -309,7 +311,7 @@ static void damaged_states_are_told_slow(void **state) {
 }
 
 static int wants_to_end(void *user) {
-    int *const left = user;
+    atomic_int *const left = user;
     return --*left < 0;
 }
 
@@ -322,7 +324,7 @@ static void a_cancelled_run_has_the_best_models_so_far(void **state) {
     for (int left = 60; left < 200; left += 70) {
         db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
         db_fit_shots_result *r = NULL;
-        int own = left;
+        atomic_int own = left;
         options.cancelled = wants_to_end;
         options.user = &own;
         options.checkpoint = checkpoint;

@@ -16,6 +16,7 @@
 
 #include <dualbragg/expert/fit_files.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 enum { FRAMES = 5, TEAM = 3, ANGLES = 3 };
@@ -275,7 +276,8 @@ static void processes_know_that_one_has_no_memory(void **state) {
 
 /* A run that is cancelled after some evaluations. */
 typedef struct patience {
-    int evaluations, most;
+    atomic_int evaluations; /* all threads ask for it */
+    int most;
 } patience;
 
 static void count_evaluation(void *user, const db_fit_shots_event *event) {

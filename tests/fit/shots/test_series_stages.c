@@ -8,6 +8,7 @@
 
 #include <dualbragg/expert/fit_files.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ static db_fit_settings settings;
 
 /* Evaluations of stages, until a run is cancelled. */
 typedef struct patience {
-    int evaluations, most;
+    atomic_int evaluations; /* all threads ask for it */
+    int most;
 } patience;
 
 static void count_evaluation(void *user, const db_fit_shots_event *event) {
