@@ -14,8 +14,8 @@
 #include <string.h>
 
 static void print_file(const db_imported *file) {
-    db_shown_print(stdout, "%s: %s\n", file->path,
-                   *file->kind.name ? file->kind.name : "not understood");
+    const char *const unknown = file->status == DB_ERROR_FILE ? "not read" : "not understood";
+    db_shown_print(stdout, "%s: %s\n", file->path, *file->kind.name ? file->kind.name : unknown);
     for (size_t i = 0; i < file->fact_count; i++) {
         char key[sizeof file->fact[i].key];
         snprintf(key, sizeof key, "%s", file->fact[i].key);

@@ -3,6 +3,7 @@
 #include <dualbragg/expert/sensor_depth.h>
 
 #include "base/context_internal.h"
+#include "base/photon_energy.h"
 
 #include <math.h>
 #include <strings.h>
@@ -132,7 +133,7 @@ static double mass_attenuation(const element *e, double energy) {
 
 db_status db_sensor_attenuation_depth(db_context *context, db_sensor_material material,
                                       double wavelength, double *depth) {
-    const double energy = 12.398419843 / wavelength;
+    const double energy = 1e-3 * DB_EV_ANGSTROM / wavelength; /* keV */
     double sum = 0, mass = 0;
     if (material == DB_SENSOR_UNKNOWN || (unsigned)material >= DB_SENSOR_MATERIAL_COUNT)
         return db_fail(context, DB_ERROR_USAGE,

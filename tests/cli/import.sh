@@ -47,6 +47,7 @@ expect_kept 3 "shot.f32: expected a file of a known format, found none; raw floa
 : > empty.cbf
 expect_kept 3 "empty.cbf: the file is empty" import empty.cbf
 expect_kept 3 "missing.cbf: cannot open: No such file" import missing.cbf
+says "missing.cbf: not read"
 mkdir folder.cbf
 expect_kept 3 "folder.cbf: expected a file, found a directory" import folder.cbf
 expect_kept 2 "expected files, found none" import
