@@ -61,7 +61,8 @@ typedef struct numbering {
 } numbering;
 
 /* Settings that refine orientation, beam centre, distance and tilts, and what else was refined and moves spots: a held
- * value that is wrong must not look like wrong indices. */
+ * value that is wrong must not look like wrong indices. Bounds of the orientation count from the start of the refinement, and
+ * would move a model whose orientation is its own zero. */
 static db_status settings_of_numbers(db_context *context, const db_fit_settings *settings,
                                      const db_experiment *model, db_fit_settings *own) {
     static const db_parameter always[DB_ALWAYS_MOVING] = {
@@ -75,6 +76,9 @@ static db_status settings_of_numbers(db_context *context, const db_fit_settings 
         const int moves = p->group < 0 && p->stages != DB_FIT_NOT_EARNED &&
                           lever != DB_LEVER_NONE && lever != DB_LEVER_SIZE;
         p->stages = moves ? DB_FIT_ALL_STAGES : DB_FIT_NOT_EARNED;
+        if (db_orientation_axis(p->parameter) < 0) continue;
+        p->lower = -INFINITY;
+        p->upper = INFINITY;
     }
     db_status status = DB_OK;
     for (size_t i = 0; i < DB_ALWAYS_MOVING && status == DB_OK; i++) {
