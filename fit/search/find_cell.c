@@ -22,7 +22,7 @@
 enum { MOST = 400 }; /* strongest spots, which count */
 /* A Bravais lattice does not fit if it loses more than this fraction of the indexed spots of the triclinic lattice, */
 static const double least_indexed = 0.85;
-/* or if the spots are likelier with a lower one, by the limit of all verdicts for each halving of the symmetry. */
+/* or if held-out spots are likelier with a lower one, by the limit of all verdicts for each halving of the symmetry. */
 static const double most_lost = -DB_AGREEMENT_SIGNIFICANT;
 
 static const db_cell_ties *ties_of(const char *symbol, const double cell[6]) {
@@ -57,15 +57,17 @@ static double fit_lattice(const db_bravais *from, const db_lattice *free,
     return spread;
 }
 
-/* Compares a Bravais lattice with all lower ones. The log likelihood of N spots is -N ln of their spread. */
-static int is_likeliest_kind(const db_bravais *list, const db_fit_bravais *lattice, int count,
-                             int at, size_t indexed) {
+/* Compares a Bravais lattice with all lower ones. likelihood: log likelihoods of held-out spots; NAN: they do not determine the
+ * lattice, and a lower one of these says nothing. */
+static int is_likeliest_kind(const db_bravais *list, const db_fit_bravais *lattice,
+                             const double *likelihood, int count, int at, size_t indexed) {
     const double own = (double)lattice[at].indexed;
     int is_likely = at == count - 1 || own >= least_indexed * (double)indexed;
     for (int i = at + 1; i < count; i++)
         if (list[i].order < list[at].order)
-            is_likely &= !(own * log(lattice[at].misfit / lattice[i].misfit) >
-                           most_lost * log2((double)list[at].order / list[i].order));
+            is_likely &= isnan(likelihood[i]) ||
+                         likelihood[i] - likelihood[at] <=
+                             most_lost * log2((double)list[at].order / list[i].order);
     return is_likely;
 }
 
@@ -118,21 +120,30 @@ static void fit_free_lattice(const db_lattice *found, const db_search_spot *spot
 
 static db_status name_symmetries(db_context *context, const db_cell_found *found,
                                  const db_search_spot *spots, size_t count, unsigned char *near,
-                                 const char *symmetry, int centring, db_fit_found_cell *cell) {
+                                 unsigned char *part, db_search_spot *others, const char *symmetry,
+                                 int centring, db_fit_found_cell *cell) {
     db_bravais list[DB_MOST_BRAVAIS];
-    double distance[DB_MOST_BRAVAIS] = { 0 }, rows[9 * DB_MOST_BRAVAIS], spread[DB_MOST_BRAVAIS];
+    double distance[DB_MOST_BRAVAIS] = { 0 }, rows[9 * DB_MOST_BRAVAIS], spread[DB_MOST_BRAVAIS],
+           likelihood[DB_MOST_BRAVAIS];
     db_lattice fitted;
     fit_free_lattice(&found->lattice, spots, count, near, &fitted);
+    db_lattice_cut_parts(spots, count, part);
+    for (size_t i = 0; i < count; i++)
+        if (!near[i]) part[i] = DB_NO_LATTICE_PART;
     const db_status listed = db_bravais_find(context, fitted.real, list, &cell->count);
     if (listed != DB_OK && listed != DB_ERROR_UNSUPPORTED) return listed;
     for (int i = 0; i < cell->count; i++)
         spread[i] = fit_lattice(&list[i], &found->lattice, spots, count, near, &cell->lattice[i],
                                 &distance[i], &rows[9 * i]);
     for (int i = 0; i < cell->count; i++)
+        likelihood[i] = db_lattice_held_out(&found->lattice, list[i].edges,
+                                            ties_of(list[i].symbol, list[i].cell), spots, count,
+                                            part, others, near);
+    for (int i = 0; i < cell->count; i++)
         cell->lattice[i].misfit = spread[i] / spread[cell->count - 1];
     for (int i = 0; i < cell->count; i++)
-        cell->lattice[i].fits =
-            is_likeliest_kind(list, cell->lattice, cell->count, i, found->agreement.near);
+        cell->lattice[i].fits = is_likeliest_kind(list, cell->lattice, likelihood, cell->count, i,
+                                                  found->agreement.near);
     memcpy(cell->reduced, cell->lattice[cell->count - 1].cell, sizeof cell->reduced);
     DB_TRY(choose_lattice(context, symmetry, centring, listed, cell));
     cell->distance = cell->chosen < cell->count - 1 ? distance[cell->chosen] : 0;
@@ -165,8 +176,9 @@ static db_status find_in(db_context *context, const db_fit_settings *settings,
     size_t count;
     db_cell_found found;
     db_search_spot *const spots = db_search_spots_strongest(list, MOST, &count);
-    unsigned char *const near = malloc(count + 1);
-    db_status status = spots && near
+    unsigned char *const near = malloc(2 * count + 2);
+    db_search_spot *const others = malloc((count + 1) * sizeof *others);
+    db_status status = spots && near && others
                            ? db_cell_search(context, spots, count, &found)
                            : db_fail_memory(context, "the spots of the search for a cell");
     if (status == DB_OK) {
@@ -176,9 +188,11 @@ static db_status find_in(db_context *context, const db_fit_settings *settings,
         status = check_chance(context, settings, &found, count);
     }
     if (status == DB_OK)
-        status = name_symmetries(context, &found, spots, count, near, symmetry, centring, cell);
+        status = name_symmetries(context, &found, spots, count, near, near + count + 1, others,
+                                 symmetry, centring, cell);
     free(spots);
     free(near);
+    free(others);
     return status;
 }
 

@@ -4,10 +4,12 @@
 
 #include "base/cell_constants.h"
 #include "base/degree.h"
+#include "base/quantile.h"
 #include "fit/search/moments.h"
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -173,19 +175,40 @@ static void slopes_of_tilts(const db_search_spot *spot, const double to[9], doub
         for (int i = 0; i < 3; i++) by[d][i] = at[d] / TILT_AT * spot->by_distance[i];
 }
 
+/* Squares of a spot's coordinates from its node: of its place (pixels), and of the turn (degree). */
+static lattice_widths squares_of(const double off[3], const double to[9]) {
+    double at[3];
+    db_apply(to, off, at);
+    return (lattice_widths){ at[0] * at[0] + at[1] * at[1], at[2] * at[2] };
+}
+
+/* Square of a spot's distance from its node in widths. */
+static double square_in(const lattice_widths *width, const lattice_widths *square) {
+    return square->place / (width->place * width->place) +
+           square->turn / (width->turn * width->turn);
+}
+
 /* Takes the coordinates of a spot from its node in their widths, and its weight. sums: of weighted squares. */
 static double weigh_spot(const lattice_widths *width, const double off[3], double to[9],
                          lattice_widths *sums) {
-    double at[3];
-    db_apply(to, off, at);
-    const double place = at[0] * at[0] + at[1] * at[1], turn = at[2] * at[2],
-                 weight = (DB_STUDENT_FREEDOM + 3) /
-                          (DB_STUDENT_FREEDOM + place / (width->place * width->place) +
-                           turn / (width->turn * width->turn));
-    sums->place += weight * place / 2;
-    sums->turn += weight * turn;
+    const lattice_widths square = squares_of(off, to);
+    const double weight =
+        (DB_STUDENT_FREEDOM + 3) / (DB_STUDENT_FREEDOM + square_in(width, &square));
+    sums->place += weight * square.place / 2;
+    sums->turn += weight * square.turn;
     for (int i = 0; i < 9; i++) to[i] /= i < 6 ? width->place : width->turn;
     return weight;
+}
+
+/* A spot's scattering vector with the beam, distance and tilts of a lattice, and its coordinates. 0: it has none. */
+static int place_spot(const db_lattice *lattice, const db_search_pose *pose,
+                      const db_search_spot *spot, double to[9], double tilts[2][3], double q[3]) {
+    db_search_spot_at(pose, spot, q);
+    if (!coordinates_at(spot, to)) return 0;
+    slopes_of_tilts(spot, to, tilts);
+    for (int i = 0; i < 3; i++)
+        for (int d = 0; d < 2; d++) q[i] += lattice->tilt[d] * tilts[d][i];
+    return 1;
 }
 
 /* Adds a spot near a node. limit: its tolerance, which is its width in rounds without widths; those have no tilts. */
@@ -196,13 +219,10 @@ static void add_spot(const fitted *f, const numbers *n, const db_search_lattice 
                                slope[3][MOST], weight = 1;
     const double *const by[PLACE] = { spot->by_beam[0], spot->by_beam[1], spot->by_distance,
                                       tilts[0], tilts[1] };
-    db_search_spot_at(pose, spot, q);
-    if (f->width) {
-        if (!coordinates_at(spot, to)) return;
-        slopes_of_tilts(spot, to, tilts);
-        for (int i = 0; i < 3; i++)
-            for (int d = 0; d < 2; d++) q[i] += f->lattice->tilt[d] * tilts[d][i];
-    }
+    if (!f->width)
+        db_search_spot_at(pose, spot, q);
+    else if (!place_spot(f->lattice, pose, spot, to, tilts, q))
+        return;
     off_node(cell, q, off);
     db_apply(cell->real, q, h);
     for (int i = 0; i < 3; i++) h[i] = rint(h[i]);
@@ -344,17 +364,18 @@ static void move(tied *t, const double step[MOST]) {
         if (is_free(t->ties, i)) change(t, i, step[next++]);
 }
 
-double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
-                           int distance_known, const db_search_spot *spots, size_t count,
-                           unsigned char *near) {
+/* 0: spots do not determine the lattice. */
+static int fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
+                    int distance_known, const db_search_spot *spots, size_t count,
+                    unsigned char *near, lattice_widths *width) {
     enum { ROUGH = sizeof angles / sizeof *angles, EXACT = 15 }; /* rounds */
     fitted f = { lattice, spots, count, near, distance_known, NULL };
     numbers n = { .place = distance_known ? BEAM : BEAM + 1 };
     tied t = { .ties = ties };
-    lattice_widths width = first_widths;
     double edges[9], rows[9], standard[9], step[MOST], worst[2];
     for (int i = 0; i < 9; i++) edges[i] = integers[i];
-    if (!db_invert(edges, t.from_edges)) return (double)NAN;
+    *width = first_widths;
+    if (!db_invert(edges, t.from_edges)) return 0;
     db_multiply(edges, lattice->real, rows);
     db_cell_of_edges(rows, t.cell);
     db_cell_regularize(ties, t.cell, &worst[0], &worst[1]);
@@ -363,14 +384,75 @@ double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_
     rows_of(&t, lattice->real);
     for (int r = 0; r < ROUGH + EXACT; r++) {
         if (r == ROUGH) {
-            f.width = &width;
+            f.width = width;
             n.place = PLACE;
         }
         if (!find_slopes(&t, &n) || !best_step(&f, &n, r < ROUGH ? angles[r] : wide_angle, step))
-            return (double)NAN;
+            return 0;
         move(&t, step);
         rows_of(&t, lattice->real);
         move_place(lattice, &n, step);
     }
-    return width.place * width.place * width.turn;
+    return 1;
+}
+
+double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
+                           int distance_known, const db_search_spot *spots, size_t count,
+                           unsigned char *near) {
+    lattice_widths width;
+    return fit_tied(lattice, integers, ties, distance_known, spots, count, near, &width)
+               ? width.place * width.place * width.turn
+               : (double)NAN;
+}
+
+void db_lattice_cut_parts(const db_search_spot *spots, size_t count, unsigned char *part) {
+    double *const at = malloc((2 * count + 1) * sizeof *at), *const room = at + count;
+    memset(part, 0, count);
+    for (int bit = 0; 1 << bit < DB_LATTICE_PARTS && at; bit++) {
+        for (size_t i = 0; i < count; i++) at[i] = db_dot(spots[i].q, spots[i].by_beam[bit]);
+        for (int p = 0; p < 1 << bit; p++) {
+            size_t own = 0;
+            for (size_t i = 0; i < count; i++)
+                if (part[i] == p) room[own++] = at[i];
+            const double middle = db_median(room, own);
+            for (size_t i = 0; i < count; i++)
+                if (part[i] == p && at[i] > middle) part[i] |= (unsigned char)(1 << bit);
+        }
+    }
+    free(at);
+}
+
+/* Log likelihood of the marked spots of a part, but for a constant. */
+static double part_likelihood(const db_lattice *lattice, const lattice_widths *width,
+                              const db_search_spot *spots, size_t count, const unsigned char *part,
+                              int which) {
+    db_search_lattice cell;
+    db_search_pose pose;
+    double sum = 0;
+    if (!place_of(lattice, &cell, &pose)) return (double)NAN;
+    for (size_t i = 0; i < count; i++) {
+        double q[3], off[3], to[9], tilts[2][3];
+        if (part[i] != which || !place_spot(lattice, &pose, &spots[i], to, tilts, q)) continue;
+        off_node(&cell, q, off);
+        const lattice_widths square = squares_of(off, to);
+        sum -= log(width->place * width->place * width->turn) +
+               (DB_STUDENT_FREEDOM + 3) / 2 * log1p(square_in(width, &square) / DB_STUDENT_FREEDOM);
+    }
+    return sum;
+}
+
+double db_lattice_held_out(const db_lattice *from, const int integers[9], const db_cell_ties *ties,
+                           const db_search_spot *spots, size_t count, const unsigned char *part,
+                           db_search_spot *others, unsigned char *near) {
+    double sum = 0;
+    for (int p = 0; p < DB_LATTICE_PARTS; p++) {
+        db_lattice lattice = *from;
+        lattice_widths width;
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i++)
+            if (part[i] != p) others[kept++] = spots[i];
+        if (!fit_tied(&lattice, integers, ties, 0, others, kept, near, &width)) return (double)NAN;
+        sum += part_likelihood(&lattice, &width, spots, count, part, p);
+    }
+    return sum;
 }

@@ -45,4 +45,16 @@ double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_
                            int distance_known, const db_search_spot *spots, size_t count,
                            unsigned char *near);
 
+enum { DB_LATTICE_PARTS = 4, DB_NO_LATTICE_PART = 255 };
+
+/* Divides spots into quarters of neighbours on the detector; without memory they are one part. */
+void db_lattice_cut_parts(const db_search_spot *spots, size_t count, unsigned char *part);
+
+/* Log likelihood, but for a constant, of the spots of each part about the nodes of the lattice that is fitted to the other
+ * parts, as by db_lattice_fit_tied; NAN: spots do not determine a lattice. part: of each spot, or DB_NO_LATTICE_PART, which is
+ * not judged. others, near: room for `count`. */
+double db_lattice_held_out(const db_lattice *from, const int integers[9], const db_cell_ties *ties,
+                           const db_search_spot *spots, size_t count, const unsigned char *part,
+                           db_search_spot *others, unsigned char *near);
+
 #endif
