@@ -1,11 +1,11 @@
 /* A refinement whose images, coefficients and sums are made on a device ends where the processor's does. */
-#include "fit/still_fit.h"
 #include "support/unit_test.h"
 #include "support/notices.h"
 #include "machine.h"
 #include "takes_all.h"
 
 #if defined(DB_HAVE_FIT)
+#include "fit/still_fit.h"
 #include "bench/fit/scene.c"
 
 #include <dualbragg/fit.h>
