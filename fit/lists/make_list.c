@@ -167,8 +167,7 @@ enum {
     MOST_VOTERS = 30,
     /* Frames of a series, whose spots are searched together: */
     MOST_FRAMES = 120,
-    FEWEST_FRAMES =
-        8, /* so that a block of frames of another crystal does not outnumber the series' own */
+    FEWEST_FRAMES = 8,  /* so that a block of frames of another crystal is outnumbered */
     ENOUGH_SPOTS = 1000 /* more than the search uses */
 };
 

@@ -118,27 +118,58 @@ static void fit_free_lattice(const db_lattice *found, const db_search_spot *spot
         *fitted = *found;
 }
 
+/* The strongest spots, and room for what lattices say of each; all owned. */
+typedef struct spot_room {
+    size_t count;
+    db_search_spot *spots, *others;
+    unsigned char *near, *part;
+    double *at; /* two of each */
+} spot_room;
+
+static void clear_spot_room(spot_room *r) {
+    free(r->spots);
+    free(r->others);
+    free(r->near);
+    free(r->part);
+    free(r->at);
+}
+
+static db_status make_spot_room(db_context *context, const db_search_spots *list, spot_room *r) {
+    r->spots = db_search_spots_strongest(list, MOST, &r->count);
+    r->others = malloc((r->count + 1) * sizeof *r->others);
+    r->near = malloc(r->count + 1);
+    r->part = malloc(r->count + 1);
+    r->at = malloc((2 * r->count + 1) * sizeof *r->at);
+    return db_need_memory(context, r->spots && r->others && r->near && r->part && r->at,
+                          "the spots of the search for a cell");
+}
+
+/* Log likelihoods of held-out spots with each lattice. r->near: spots near nodes of the free one, which are judged. */
+static void judge_held_out(const db_cell_found *found, const db_bravais *list, int lattices,
+                           const spot_room *r, double *likelihood) {
+    db_lattice_cut_parts(r->spots, r->count, r->at, r->part);
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->near[i]) r->part[i] = DB_NO_LATTICE_PART;
+    for (int i = 0; i < lattices; i++)
+        likelihood[i] = db_lattice_held_out(&found->lattice, list[i].edges,
+                                            ties_of(list[i].symbol, list[i].cell), r->spots,
+                                            r->count, r->part, r->others, r->near);
+}
+
 static db_status name_symmetries(db_context *context, const db_cell_found *found,
-                                 const db_search_spot *spots, size_t count, unsigned char *near,
-                                 unsigned char *part, db_search_spot *others, const char *symmetry,
-                                 int centring, db_fit_found_cell *cell) {
+                                 const spot_room *r, const char *symmetry, int centring,
+                                 db_fit_found_cell *cell) {
     db_bravais list[DB_MOST_BRAVAIS];
     double distance[DB_MOST_BRAVAIS] = { 0 }, rows[9 * DB_MOST_BRAVAIS], spread[DB_MOST_BRAVAIS],
            likelihood[DB_MOST_BRAVAIS];
     db_lattice fitted;
-    fit_free_lattice(&found->lattice, spots, count, near, &fitted);
-    db_lattice_cut_parts(spots, count, part);
-    for (size_t i = 0; i < count; i++)
-        if (!near[i]) part[i] = DB_NO_LATTICE_PART;
+    fit_free_lattice(&found->lattice, r->spots, r->count, r->near, &fitted);
     const db_status listed = db_bravais_find(context, fitted.real, list, &cell->count);
     if (listed != DB_OK && listed != DB_ERROR_UNSUPPORTED) return listed;
+    judge_held_out(found, list, cell->count, r, likelihood);
     for (int i = 0; i < cell->count; i++)
-        spread[i] = fit_lattice(&list[i], &found->lattice, spots, count, near, &cell->lattice[i],
-                                &distance[i], &rows[9 * i]);
-    for (int i = 0; i < cell->count; i++)
-        likelihood[i] = db_lattice_held_out(&found->lattice, list[i].edges,
-                                            ties_of(list[i].symbol, list[i].cell), spots, count,
-                                            part, others, near);
+        spread[i] = fit_lattice(&list[i], &found->lattice, r->spots, r->count, r->near,
+                                &cell->lattice[i], &distance[i], &rows[9 * i]);
     for (int i = 0; i < cell->count; i++)
         cell->lattice[i].misfit = spread[i] / spread[cell->count - 1];
     for (int i = 0; i < cell->count; i++)
@@ -173,26 +204,18 @@ static db_status check_chance(db_context *context, const db_fit_settings *settin
 static db_status find_in(db_context *context, const db_fit_settings *settings,
                          const db_search_spots *list, const char *symmetry, int centring,
                          db_fit_found_cell *cell) {
-    size_t count;
+    spot_room r = { 0 };
     db_cell_found found;
-    db_search_spot *const spots = db_search_spots_strongest(list, MOST, &count);
-    unsigned char *const near = malloc(2 * count + 2);
-    db_search_spot *const others = malloc((count + 1) * sizeof *others);
-    db_status status = spots && near && others
-                           ? db_cell_search(context, spots, count, &found)
-                           : db_fail_memory(context, "the spots of the search for a cell");
+    db_status status = make_spot_room(context, list, &r);
+    if (status == DB_OK) status = db_cell_search(context, r.spots, r.count, &found);
     if (status == DB_OK) {
         const db_agreement *const a = &found.agreement;
         cell->found = (db_fit_orientation){ a->count, a->near, a->by_chance,
                                             db_agreement_log_probability(a) };
-        status = check_chance(context, settings, &found, count);
+        status = check_chance(context, settings, &found, r.count);
     }
-    if (status == DB_OK)
-        status = name_symmetries(context, &found, spots, count, near, near + count + 1, others,
-                                 symmetry, centring, cell);
-    free(spots);
-    free(near);
-    free(others);
+    if (status == DB_OK) status = name_symmetries(context, &found, &r, symmetry, centring, cell);
+    clear_spot_room(&r);
     return status;
 }
 

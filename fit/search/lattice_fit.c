@@ -9,7 +9,6 @@
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -405,10 +404,11 @@ double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_
                : (double)NAN;
 }
 
-void db_lattice_cut_parts(const db_search_spot *spots, size_t count, unsigned char *part) {
-    double *const at = malloc((2 * count + 1) * sizeof *at), *const room = at + count;
+void db_lattice_cut_parts(const db_search_spot *spots, size_t count, double *at,
+                          unsigned char *part) {
+    double *const room = at + count;
     memset(part, 0, count);
-    for (int bit = 0; 1 << bit < DB_LATTICE_PARTS && at; bit++) {
+    for (int bit = 0; 1 << bit < DB_LATTICE_PARTS; bit++) {
         for (size_t i = 0; i < count; i++) at[i] = db_dot(spots[i].q, spots[i].by_beam[bit]);
         for (int p = 0; p < 1 << bit; p++) {
             size_t own = 0;
@@ -419,7 +419,6 @@ void db_lattice_cut_parts(const db_search_spot *spots, size_t count, unsigned ch
                 if (part[i] == p && at[i] > middle) part[i] |= (unsigned char)(1 << bit);
         }
     }
-    free(at);
 }
 
 /* Log likelihood of the marked spots of a part, but for a constant. */

@@ -47,8 +47,9 @@ double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_
 
 enum { DB_LATTICE_PARTS = 4, DB_NO_LATTICE_PART = 255 };
 
-/* Divides spots into quarters of neighbours on the detector; without memory they are one part. */
-void db_lattice_cut_parts(const db_search_spot *spots, size_t count, unsigned char *part);
+/* Divides spots into quarters of neighbours on the detector. at: room for 2 `count`. */
+void db_lattice_cut_parts(const db_search_spot *spots, size_t count, double *at,
+                          unsigned char *part);
 
 /* Log likelihood, but for a constant, of the spots of each part about the nodes of the lattice that is fitted to the other
  * parts, as by db_lattice_fit_tied; NAN: spots do not determine a lattice. part: of each spot, or DB_NO_LATTICE_PART, which is

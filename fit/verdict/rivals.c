@@ -688,11 +688,11 @@ db_status db_margin_in_halves(db_context *context, const db_evidence *e, double 
     db_place *const place = malloc((e->judged + 1) * sizeof *place);
     db_status status = db_need_memory(context, place, "the halves of the detector");
     if (status == DB_OK) status = make_mover_room(context, e, &room);
+    if (status == DB_OK) cut_quarters(e, place);
     *least = INFINITY;
     for (int d = 0; d < DIVISIONS && status == DB_OK; d++) {
         db_evidence *const other = &room.other;
         double sum = 0;
-        cut_quarters(e, place);
         divide_spots(e, place, DIVISION[d], other);
         for (int half = 0; half < DB_HALVES; half++) {
             mover m = { .moves = MOVES };

@@ -387,12 +387,13 @@ static double gained_by_ties(const double cell[6], const char *symbol) {
     static const int own[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     db_search_spot spots[MOST], others[MOST];
     unsigned char part[MOST], near[MOST];
+    double at[2 * MOST];
     size_t in[DB_LATTICE_PARTS] = { 0 };
     db_lattice lattice = { .distance = 0 };
     primitive(cell, 'P', lattice.real);
     turn_rows(lattice.real);
     const size_t count = add_still(lattice.real, 0.002, 0.5, &right, spots, 0);
-    db_lattice_cut_parts(spots, count, part);
+    db_lattice_cut_parts(spots, count, at, part);
     for (size_t i = 0; i < count; i++) in[part[i]]++;
     for (int p = 0; p < DB_LATTICE_PARTS; p++) {
         assert_true(in[p] + 2 >= count / DB_LATTICE_PARTS);
