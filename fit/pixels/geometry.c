@@ -77,7 +77,7 @@ static db_status place_panel(db_context *context, const db_experiment *experimen
     panel->pixels[0] = experiment->detector.panels[p].fast_pixels;
     panel->pixels[1] = experiment->detector.panels[p].slow_pixels;
     DB_TRY(db_panel_axes(experiment, p, corner, fast, slow));
-    db_experiment_crystal_place(experiment, crystal);
+    db_experiment_crystal_position(experiment, crystal);
     for (int i = 0; i < 3; i++) {
         corner[i] -= crystal[i];
         panel->position[3 * i] = fast[i];

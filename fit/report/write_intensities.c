@@ -85,7 +85,7 @@ static void scattered_wave(const db_experiment *experiment, const db_fit_reflect
     const size_t panel = i->region.panel;
     double crystal[3];
     (void)db_experiment_pixel_position(experiment, panel, i->position[0], i->position[1], at);
-    db_experiment_crystal_place(experiment, crystal);
+    db_experiment_crystal_position(experiment, crystal);
     for (int k = 0; k < 3; k++) at[k] -= crystal[k];
     const double length =
         sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]) * experiment->beam.wavelength;

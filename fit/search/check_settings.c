@@ -153,20 +153,20 @@ static db_status check_spread(db_context *context, const db_experiment *start, d
                    name_of(p));
 }
 
-/* Refuses the spindle beside the place of the crystal where the image has no derivative by it, and the place with a
+/* Refuses the spindle beside the position of the crystal where the image has no derivative by it, and the position with a
  * curved detector. */
 static db_status check_carrying(db_context *context, const db_experiment *start, db_parameter p,
                                 const db_fit_settings *settings) {
     const db_parameter_kind kind = db_facts_of(p)->kind;
     db_experiment carried = *start; /* borrows */
-    if (kind == DB_KIND_CRYSTAL_PLACE && !db_parameter_exists(start, p))
+    if (kind == DB_KIND_CRYSTAL_POSITION && !db_parameter_exists(start, p))
         return db_fail(
             context, DB_ERROR_USAGE,
             "parameter %s: expected a flat detector, found a curved one, which is a sphere "
             "around the crystal",
             name_of(p));
     for (size_t i = 0; i < settings->parameter_count; i++)
-        if (db_facts_of(settings->parameters[i].parameter)->kind == DB_KIND_CRYSTAL_PLACE)
+        if (db_facts_of(settings->parameters[i].parameter)->kind == DB_KIND_CRYSTAL_POSITION)
             carried.crystal.position[0] = 1;
     if ((kind == DB_KIND_PHI || kind == DB_KIND_SPINDLE_TILT) && !db_parameter_exists(&carried, p))
         return db_fail(context, DB_ERROR_USAGE,

@@ -195,13 +195,14 @@ double db_shots_shift(const db_shots *all, size_t shot, size_t i) {
     return all->shared[i] ? db_shots_values(all, shot).begin[i] - all->common.start[i] : 0;
 }
 
-/* Do frames of a series share angles or place of the crystal, or values at knots? */
+/* Do frames of a series share angles or position of the crystal, or values at knots? */
 static int shares_mounting(const db_shots *all) {
     int shares = 0;
     for (size_t i = 0; i < all->parameters && all->options->series; i++) {
         const db_parameter p = all->settings.parameters[i].parameter;
-        shares |= (db_orientation_axis(p) >= 0 || db_facts_of(p)->kind == DB_KIND_CRYSTAL_PLACE) &&
-                  (all->shared[i] || all->varies[i]);
+        shares |=
+            (db_orientation_axis(p) >= 0 || db_facts_of(p)->kind == DB_KIND_CRYSTAL_POSITION) &&
+            (all->shared[i] || all->varies[i]);
     }
     return shares;
 }
@@ -228,7 +229,7 @@ static void begin_model(db_shots *all, size_t shot) {
 
 /* Sets starting values, unless a resumed run has them. Motions of groups begin at 0. The frames of a series show one
  * crystal: where it starts at another orientation than on the first frame, the goniometer has turned it, and the axes of
- * the angles, and the place, that all frames share with it. */
+ * the angles, and the position, that all frames share with it. */
 static void set_start(db_shots *all, size_t shot) {
     db_shot_state *const state = &all->state[shot];
     db_crystal *const on_frame = &state->start.crystal;

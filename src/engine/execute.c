@@ -9,7 +9,7 @@
 #include "engine/spots.h"
 #include "base/threads.h"
 #include "kernel/row_room.h"
-#include "model/crystal_place.h"
+#include "model/crystal_position.h"
 
 #include <dualbragg/expert/stages.h>
 

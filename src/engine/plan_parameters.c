@@ -3,7 +3,7 @@
 
 #include "base/context_internal.h"
 #include "kernel/job.h"
-#include "model/crystal_place.h"
+#include "model/crystal_position.h"
 
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ static const char *what_is_missing(const db_experiment *experiment, db_parameter
                                    unsigned moves) {
     const int closed = experiment->spread.spots == DB_SPOTS_CLOSED;
     const db_parameter_kind kind = db_parameter_describe(parameter)->facts->kind;
-    return kind == DB_KIND_CRYSTAL_PLACE ? "flat detector, but a curved one around the crystal"
+    return kind == DB_KIND_CRYSTAL_POSITION ? "flat detector, but a curved one around the crystal"
            : db_turns_spindle(kind)
                ? "crystal at the origin, but one off it, which the spindle carries along: expected "
                  "spots in closed form without a halo"

@@ -7,7 +7,7 @@
 #include "base/given.h"
 #include "base/vector.h"
 #include "model/amplitude_box.h"
-#include "model/crystal_place.h"
+#include "model/crystal_position.h"
 #include "model/experiment_lists.h"
 #include "model/model.h"
 #include "model/site_kinds.h"
@@ -99,8 +99,8 @@ static db_status check_crystal(db_context *context, const db_crystal *crystal) {
         DB_TRY(check_range(context, "misset", crystal->misset[i], -1e6, 1e6, "degree"));
         DB_TRY(
             check_range(context, "frame of misset", crystal->misset_frame[i], -1e6, 1e6, "degree"));
-        DB_TRY(
-            check_range(context, "place of the crystal", crystal->position[i], -1000, 1000, "mm"));
+        DB_TRY(check_range(context, "position of the crystal", crystal->position[i], -1000, 1000,
+                           "mm"));
         DB_TRY(check_range(context, "crystal size N", crystal->Ncells[i], 0.1, 1e6, "cells"));
     }
     /* mosaic spread, N and polarization: a little wider than physical, so that finite differences
@@ -193,9 +193,9 @@ static db_status check_reference(db_context *context, const db_experiment *exper
         double value;
     } absent[] = {
         { "B factor", experiment->crystal.b_factor },
-        { "place of the crystal", experiment->crystal.position[0] },
-        { "place of the crystal", experiment->crystal.position[1] },
-        { "place of the crystal", experiment->crystal.position[2] },
+        { "position of the crystal", experiment->crystal.position[0] },
+        { "position of the crystal", experiment->crystal.position[1] },
+        { "position of the crystal", experiment->crystal.position[2] },
         { "tilt of the spindle", experiment->goniometer.tilt[0] },
         { "tilt of the spindle", experiment->goniometer.tilt[1] },
         { "stretch of the spectrum", experiment->beam.spectrum_stretch - 1 },
@@ -302,7 +302,7 @@ static db_status check_detector(db_context *context, const db_experiment *experi
     if (d->curved && db_is_off_origin(&experiment->crystal))
         return db_fail(
             context, DB_ERROR_UNSUPPORTED,
-            "curved detector: it is a sphere around the crystal; expected the place 0 0 0 "
+            "curved detector: it is a sphere around the crystal; expected the position 0 0 0 "
             "of the crystal, found %g %g %g mm",
             experiment->crystal.position[0], experiment->crystal.position[1],
             experiment->crystal.position[2]);

@@ -6,7 +6,7 @@
  * angstrom for the crystal, metre for the detector. */
 #include "base/degree.h"
 #include "base/photon_energy.h"
-#include "model/crystal_place.h"
+#include "model/crystal_position.h"
 #include "model/halo_samples.h"
 #include "model/site_kinds.h"
 
@@ -580,9 +580,9 @@ static void detector_panels(const model_inputs *m, panel_interface *panel) {
     }
 }
 
-/* Place of the crystal (m) in the middle of the exposure (docs/theory/detector.md, A crystal off the
+/* Position of the crystal (m) in the middle of the exposure (docs/theory/detector.md, A crystal off the
  * origin). */
-static vec3 crystal_place(const model_inputs *m, vec3 axis) {
+static vec3 crystal_position(const model_inputs *m, vec3 axis) {
     const vec3 at_rest = v3_make(n_scale(parameter(m, DB_CRYSTAL_X), 1e-3),
                                  n_scale(parameter(m, DB_CRYSTAL_Y), 1e-3),
                                  n_scale(parameter(m, DB_CRYSTAL_Z), 1e-3));
@@ -595,7 +595,7 @@ static vec3 crystal_place(const model_inputs *m, vec3 axis) {
 static void panels_from_crystal(const model_inputs *m, vec3 axis, panel_interface *panel) {
     detector_panels(m, panel);
     if (!in_use(m, DB_CRYSTAL_X, 3)) return;
-    const vec3 place = crystal_place(m, axis);
+    const vec3 place = crystal_position(m, axis);
     for (size_t p = 0; p < m->experiment->detector.panel_count; p++) {
         panel[p].origin = v3_sub(panel[p].origin, place);
         panel[p].z = n_sub(panel[p].z, v3_dot(place, panel[p].normal));

@@ -73,9 +73,10 @@ void db_model_panels_from_crystal(const db_experiment *experiment, db_panel_inte
     panels_from_crystal(&inputs, spindle_axis(&inputs), panels);
 }
 
-void db_experiment_crystal_place(const db_experiment *experiment, double place[3]) {
+void db_experiment_crystal_position(const db_experiment *experiment, double position[3]) {
     const model_inputs inputs = { experiment, NULL };
-    db_vector_out(v3_scale(crystal_place(&inputs, spindle_axis(&inputs)), n_constant(1e3)), place);
+    db_vector_out(v3_scale(crystal_position(&inputs, spindle_axis(&inputs)), n_constant(1e3)),
+                  position);
 }
 
 double db_goniometer_middle(const db_experiment *experiment, double *half) {

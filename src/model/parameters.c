@@ -5,7 +5,7 @@
 #include "base/nearest_name.h"
 #include "model/amplitude_box.h"
 #include "model/beam_spectrum.h"
-#include "model/crystal_place.h"
+#include "model/crystal_position.h"
 #include "model/not_differentiable.h"
 #include "model/parameter_slots.h"
 #include "model/spread_check.h"
@@ -201,7 +201,7 @@ int db_parameter_exists(const db_experiment *experiment, db_parameter parameter)
     case DB_KIND_PHI:
     case DB_KIND_SPINDLE_TILT:
         return db_spindle_may_carry(experiment) || !db_is_off_origin(&experiment->crystal);
-    case DB_KIND_CRYSTAL_PLACE: return !experiment->detector.curved;
+    case DB_KIND_CRYSTAL_POSITION: return !experiment->detector.curved;
     case DB_KIND_SPECTRUM_STRETCH: return db_beam_has_spectrum(&experiment->beam);
     case DB_KIND_WATER: return experiment->background.water_size != 0;
     case DB_KIND_AMORPHOUS: return experiment->background.count > 0;

@@ -68,7 +68,7 @@ const db_setup_field db_setup_fields[] = {
         "turns the crystal about x, then y, then z of the laboratory"),
     [DB_FIELD_MISSET_FRAME] = NUMBERS("misset_frame", "frame of the misset", "degree", 3, misset_frame, (ANY),
         "turns the axes of misset, about x, then y, then z of the laboratory: of a sweep of a rotation series beside the first"),
-    [DB_FIELD_CRYSTAL_POSITION] = NUMBERS("crystal_position", "place of the crystal", "mm", 3, crystal_position, (-1000, 1000),
+    [DB_FIELD_CRYSTAL_POSITION] = NUMBERS("crystal_position", "position of the crystal", "mm", 3, crystal_position, (-1000, 1000),
         "x, y, z of the laboratory, from its origin, at spindle angle 0; the spindle turns the crystal about the origin"),
     [DB_FIELD_SHAPE] = CHOICE("shape", "crystal shape", shape, shapes, INT_MIN, NULL, "of the crystal, hence of the spots"),
     [DB_FIELD_NCELLS] = NUMBERS("Ncells", "crystal size", "", 3, Ncells, (1, 1e9), "crystal size in unit cells: Na, Nb, Nc"),

@@ -15,7 +15,7 @@
 double db_setup_farthest(const db_experiment *experiment) {
     const db_detector *const detector = &experiment->detector;
     double farthest = 0, crystal[3];
-    db_experiment_crystal_place(experiment, crystal);
+    db_experiment_crystal_position(experiment, crystal);
     for (size_t p = 0; p < detector->panel_count; p++)
         for (int corner = 0; corner < 4; corner++) {
             const double fast = corner & 1 ? detector->panels[p].fast_pixels : 0;

@@ -79,7 +79,7 @@ static void numbers_have_limits(void **state) {
         { "degree, found", c->cell + 3, 3, 1, 179 },
         { "misset: expected", c->misset, 3, -1e6, 1e6 },
         { "frame of misset", c->misset_frame, 3, -1e6, 1e6 },
-        { "place of the crystal", c->position, 3, -1000, 1000 },
+        { "position of the crystal", c->position, 3, -1000, 1000 },
         { "crystal size N", c->Ncells, 3, 0.1, 1e6 },
         { "fudge", &c->fudge, 1, 0, 1e6 },
         { "B factor: expected a number", &c->b_factor, 1, -1e6, 1e6 },

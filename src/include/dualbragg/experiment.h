@@ -47,7 +47,7 @@ typedef struct db_crystal {
      * Structure factors contain the Debye-Waller factor of the displacements. First diffuse_gamma 0: no
      * halo */
     double diffuse_sigma[3], diffuse_gamma[3];
-    /** place of the crystal (mm) from the laboratory's origin, at spindle angle 0. The goniometer turns it as it
+    /** position of the crystal (mm) from the laboratory's origin, at spindle angle 0. The goniometer turns it as it
      * turns the axes of misset: by misset_frame, then by the spindle; 0 */
     double position[3];
     double reserved[2]; /**< 0: room for new members, see docs/decisions/public-structs.md */

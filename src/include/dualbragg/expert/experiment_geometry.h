@@ -52,14 +52,14 @@ DB_API void db_experiment_beam_direction(const db_experiment *experiment, double
  * @return degree */
 DB_API double db_goniometer_middle(const db_experiment *experiment, double *half);
 
-/** Place of the crystal in the laboratory in the middle of the exposure (mm). Images see every pixel from there.
+/** Position of the crystal in the laboratory in the middle of the exposure (mm). Images see every pixel from there.
  *
  * @param experiment to ask
- * @param place receives it (mm) */
-DB_API void db_experiment_crystal_place(const db_experiment *experiment, double place[3]);
+ * @param position receives it (mm) */
+DB_API void db_experiment_crystal_position(const db_experiment *experiment, double position[3]);
 
 /** The laboratory position (mm) of a point of a panel given in pixels from the panel's outer
- * corner. It does not depend on the place of the crystal.
+ * corner. It does not depend on the position of the crystal.
  *
  * @param experiment with the panel
  * @param panel its number, from 0

@@ -1,6 +1,6 @@
 /* Where the crystal is while it is exposed (docs/theory/detector.md, A crystal off the origin). */
-#ifndef DB_MODEL_CRYSTAL_PLACE_H
-#define DB_MODEL_CRYSTAL_PLACE_H
+#ifndef DB_MODEL_CRYSTAL_POSITION_H
+#define DB_MODEL_CRYSTAL_POSITION_H
 
 #include "model/halo_samples.h"
 

@@ -51,7 +51,7 @@ sed 's/^refine: {/&beam_fast: {range: 1}, beam_slow: {range: 1}, distance: {rang
 fit 0 free.yaml --output freed --no-report
 [ "$(grep -c '^  \(beam_fast\|beam_slow\|distance\) .*(?)' out)" -eq 3 ] || fail "the detector beside all crystals is determined: $(cat out)"
 
-# each frame of a series sees a detector of its own: without a place of the crystal, that moved the other way is the same
+# each frame of a series sees a detector of its own: without a position of the crystal, that moved the other way is the same
 python3 -S - << 'END_OF_SERIES'
 from math import cos, radians, sin
 
