@@ -184,9 +184,10 @@ static db_status run_stages(work *w, int to, db_stage_result *end) {
                        : DB_OK;
 }
 
-/* Is there no joint stage? */
+/* Is the shot at its end with this segment, without a joint stage? */
 static int is_alone(const work *w, const db_segment *segment) {
-    return segment->joint < 0 && !w->all->options->array_tasks;
+    return segment->joint < 0 && segment->to == (int)w->all->settings.stage_count &&
+           !w->all->options->array_tasks;
 }
 
 /* Runs the remaining stages. */

@@ -233,6 +233,12 @@ static db_status begin_again(db_shots *all, int stage, int *given) {
     return DB_OK;
 }
 
+/* Between segments: keeps what is known, and forgets the pixels and the light of the last one. All processes call it. */
+static db_status begin_anew(db_shots *all) {
+    DB_TRY(db_checkpoint_keep(all, NULL));
+    return db_workers_common_status(all, db_store_empty(all->context, &all->store));
+}
+
 /* *next: gets the stage that follows. */
 static db_status run_joint(db_shots *all, int stage, int *next, db_fit_shots_result *result) {
     int again = 0, repeat = 0;
@@ -257,8 +263,7 @@ static db_status run_joint(db_shots *all, int stage, int *next, db_fit_shots_res
     if (repeat) *next = stage;
     if (again) *next = 0;
     DB_TRY(db_shown_pass_on(all));
-    DB_TRY(db_checkpoint_keep(all, NULL));
-    return db_workers_common_status(all, db_store_empty(all->context, &all->store));
+    return begin_anew(all);
 }
 
 /* First stage that not all shots in use have done, as far as this process knows. */
@@ -298,9 +303,13 @@ static db_status run_segments(db_shots *all, db_fit_shots_result *result) {
         DB_TRY(db_lattices_share(all, segment.from));
         DB_TRY(run_segment(all, &segment));
         DB_TRY(db_shots_check_count(all));
-        if (segment.joint < 0) break;
-        stage = segment.joint + 1;
-        DB_TRY(run_joint(all, segment.joint, &stage, result));
+        stage = segment.to;
+        if (segment.joint >= 0) {
+            stage++;
+            DB_TRY(run_joint(all, segment.joint, &stage, result));
+        } else if (stage < (int)all->settings.stage_count) {
+            DB_TRY(begin_anew(all));
+        }
     }
     return DB_OK;
 }

@@ -306,7 +306,10 @@ db_segment db_segment_from(const db_shots *all, int stage) {
     const int count = (int)all->settings.stage_count;
     db_segment segment = { stage, stage, -1 };
     while (segment.to < count && !is_joint(all, segment.to)) segment.to++;
-    if (segment.to < count) segment.joint = segment.to;
+    if (segment.to < count)
+        segment.joint = segment.to;
+    else if (all->image && stage + 1 < count)
+        segment.to = count - 1;
     return segment;
 }
 

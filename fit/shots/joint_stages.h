@@ -14,7 +14,8 @@ void db_stages_default(db_context *context, db_fit_settings *settings, int serie
 /* Can these stages be run for several shots? */
 db_status db_stages_check(const db_shots *all);
 
-/* Stages from..to-1 refine each shot by itself; a joint stage, or the end, follows. */
+/* Stages from..to-1 refine each shot by itself; a joint stage, or the end, follows. Where lattices of one image share no
+ * quantity, the last stage is a segment of its own: it begins with the light that the stages before have found. */
 typedef struct db_segment {
     int from, to, joint; /* joint: number of this stage; -1: none */
 } db_segment;

@@ -166,7 +166,7 @@ static db_status share(db_shots *all, db_context *context, size_t shot, void *us
 }
 
 db_status db_lattices_share(db_shots *all, int stage) {
-    int segment = db_segment_from(all, stage).joint + 2;
+    int segment = db_segment_from(all, stage).to + 2;
     if (!all->image) return DB_OK;
     for (size_t i = 0; i < all->count; i++) all->state[i].light = -1;
     return db_workers_each(all, "light of other lattices", stage, share, &segment);

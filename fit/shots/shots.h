@@ -114,8 +114,8 @@ typedef struct db_shot_summary {
     db_fit_statistics fit[2];      /* of the starting and of the refined model; NAN: unknown */
     db_frame_light light;          /* of a series, at its end; 0: unknown */
     double target;                 /* per degree of freedom, after a joint stage; 0: unknown */
-    /* 2 + the joint stage of the segment (see joint_stages.h) in which lattices of its image
-     * shared their light; 0: none */
+    /* 2 + the end of the segment (see joint_stages.h) in which lattices of its image shared their
+     * light; 0: none */
     int lit;
     double lit_orientation
         [9]; /* of the model that gave light there; its values are db_shot_values.lit */

@@ -58,4 +58,18 @@ for task in 1 2 3 4; do fit 0 lattices.yaml --output cut --array $task/4 "$@"; d
 fit 0 lattices.yaml --output cut --merge "$@"
 result cut.json | cmp -s - expected || fail "lattices by tasks: $(result cut.json | diff - expected | head -5)"
 
+# which share nothing: each stage by itself, the last one with the light that the first has found
+{ shots_model 100 && two_stages; } |
+    sed 's/list: shots.txt/list: lattices.txt/; s/, distance: .range: 2., beam_fast: .range: 1.//; s/, distance, beam_fast//' > alone.yaml
+fit 0 alone.yaml --output whole "$@"
+grep -q '^4 of 5 shots in use' out || fail "lattices that share nothing, in use: $(cat out)"
+result whole.json > expected
+killed alone
+ended alone 2 1 1
+killed alone 2 6 # within the last stage
+[ -z "$mpi" ] || ended alone 2 2 1
+for task in 1 2; do fit 0 alone.yaml --output cut --array $task/2 "$@"; done
+fit 0 alone.yaml --output cut --merge "$@"
+result cut.json | cmp -s - expected || fail "lattices that share nothing, by tasks: $(result cut.json | diff - expected | head -5)"
+
 [ $failures -eq 0 ]

@@ -64,6 +64,20 @@ fit 0 fit.yaml --output two --threads 2
 fit 0 one.yaml --output again
 near "chi2 of the refined models" "$(sed -n 's/.*chi2 per degree of freedom \([0-9.]*\) ->.*/\1/p' out)" "$chi2" 0.01
 
+# a list with the image three times, whose lattices share nothing and begin a tenth of a degree off: their last stage sees the light that
+# the stages before have found
+for misset in "20.1, 19.9, 30.1" "70.9, -24.9, 54.9" "-33.9, 11.9, 80.1"; do echo "image.img model.misset=[$misset]" >> own.txt; done
+sed '/beam/d; s/range: 0.5/&, shared: no/; s/^image: .*/shots: {list: own.txt}/; s/58.05, 58.05, 92.05/58.1, 58.1, 92.2/; s/11, 11, 11/8, 8, 8/
+     s/, find_orientation: .*/}/' fit.yaml > own.yaml
+for threads in 1 2; do
+    fit 0 own.yaml --output own_$threads --threads $threads --no-report
+    near "chi2 of lattices that share nothing" "$(sed -n 's/.*chi2 per degree of freedom .* -> //p' out)" "$chi2" 0.01
+done
+for number in 1 2 3; do
+    near "lattice $number: its own cell a" "$(sed -n 's/^  cell: .\([0-9.]*\),.*/\1/p' own_1_shots/000${number}_image.yaml)" 58 0.002
+    cmp own_1_shots/000${number}_image.yaml own_2_shots/000${number}_image.yaml || fail "lattice $number: two threads find another model"
+done
+
 # where nothing is named, modes are not refined, as nothing tests what they bring; the detector is
 printf 'image: image.img\nmodel: {cell: [58.05, 58.05, 92.05, 90, 90, 90], symmetry: tetragonal, find_orientation: {lattices: 4}}\n' > open.yaml
 fit 0 open.yaml --output named_none
