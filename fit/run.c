@@ -531,7 +531,9 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     all->course = (db_fit_course){ .count = 0 };
     result->shot_evaluations = all->evaluations;
     if (all->source->in_full && all->count == 1) tell_of_one(result);
-    return finish_series(all, result);
+    DB_TRY(finish_series(all, result));
+    return db_workers_common_status(all, rank == 0 ? db_fit_cells_warning_add(all->context, result)
+                                                   : DB_OK);
 }
 
 static db_status refine_shots(db_shots *all, db_fit_shots_result *result) {

@@ -2,6 +2,7 @@
 #include "fit/verdict/warnings.h"
 
 #include "fit/verdict/held_distance.h"
+#include "fit/verdict/other_cells.h"
 
 #include "base/shown_text.h"
 #include "base/context_internal.h"
@@ -60,6 +61,9 @@ static const double WRONG_DISTANCE = 2e-3, SIGNIFICANT_STEP = 2.5;
     "factor of 1.5, for only %.0f %%; expected at least 67 %%."
 static const char LEAVE_ONE_OUT[] =
     "leave one of these parameters out, tie them, or give one a prior";
+static const char CHECK_FILES[] =
+    "check wavelength and distance of these files: an image determines only cell over wavelength, "
+    "so a wrong one changes all edges by one factor; crystals of another kind differ by other ones";
 
 /* The warnings of a result. */
 typedef struct list {
@@ -368,6 +372,45 @@ db_status db_fit_series_warnings_make(db_context *context, double distance,
              "for intensities refine mosaic spread (mosaic_xx ... where crystals turn unlike about "
              "their axes), size of the blocks and a scale of each frame",
              UNLIKE, result->light_spots, 100 * result->light_part);
+    result->warnings = l.text;
+    result->advice = l.advice;
+    result->warning_count = l.count;
+    return db_need_memory(context, !l.failed, "the warnings");
+}
+
+/* Adds printed text to what a text has; cuts what is too long. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+append_text(char text[DB_FIT_WARNING_SIZE], const char *format, ...) {
+    const size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text + length, DB_FIT_WARNING_SIZE - length, format, arguments);
+    va_end(arguments);
+}
+
+db_status db_fit_cells_warning_add(db_context *context, db_fit_shots_result *result) {
+    list l = { .text = result->warnings,
+               .advice = result->advice,
+               .count = result->warning_count,
+               .room = result->warning_count };
+    char which[DB_FIT_WARNING_SIZE] = "";
+    db_other_cells found;
+    DB_TRY(db_other_cells_find(context, result, &found));
+    if (!found.count) return DB_OK;
+    for (size_t n = 0; n < DB_OTHER_CELLS_NAMED && n < found.count; n++) {
+        append_text(which, "%s%s", n ? ", " : "", result->shot[found.shot[n]].name);
+        for (size_t k = 0; k < found.edges && n == 0; k++)
+            append_text(which, "%s%s %+.2f %%%s", k ? ", " : " (", found.name[k],
+                        100 * found.change[k], k + 1 == found.edges ? ")" : "");
+    }
+    warn(&l, CHECK_FILES,
+         "the cell is longer or shorter than those of the other shots, whose edges scatter by "
+         "%.2g %%, in %zu of %zu shots: %s%s",
+         100 * found.scatter, found.count, found.compared, which,
+         found.count > DB_OTHER_CELLS_NAMED ? ", ..." : "");
     result->warnings = l.text;
     result->advice = l.advice;
     result->warning_count = l.count;

@@ -11,6 +11,9 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result);
 db_status db_fit_series_warnings_make(db_context *context, double distance,
                                       db_fit_shots_result *result);
 
+/* Adds a warning of shots whose cells are longer or shorter than the others'. In the process that knows all shots. */
+db_status db_fit_cells_warning_add(db_context *context, db_fit_shots_result *result);
+
 enum { DB_DIRECTION_TEXT_SIZE = 256 };
 
 /* Names the parameters of a direction, the largest component first: "distance +0.71 with cell_a

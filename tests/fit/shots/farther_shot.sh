@@ -29,6 +29,17 @@ for run in between last; do
     near "$run: distance beside that of the six" "$(refined of_$run.json distance)" "$(refined alone.json distance)" 0.005
 done
 
+# A shot of a wavelength that its file does not tell has a cell that is shorter by one factor. Nothing else of its image shows it, so it
+# stays in use, and a warning names it. Crystals whose cells differ a little are not named.
+"$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1.015 -distance 100 -detpixels 400 -pixel 0.2 \
+    -oversample 1 -mosaic 0.1 -spots closed -misset 10 20 30 -water 30 -seed 99 -noisefile images/longer.img > /dev/null
+sed 's/shots.txt/longer.txt/' alike.yaml > longer.yaml
+{ cat shots.txt; echo "images/longer.img model.misset=[10.06, 20.05, 30.04] model.wavelength=1"; } > longer.txt
+! grep -q 'the cell is longer' alone.log || fail "cells of like crystals: $(grep 'Warning' alone.log)"
+fit 0 longer.yaml --output of_longer --no-report
+grep -q 'in 1 of 7 shots: images/longer.img (cell_a -1\.4[0-9]* %, cell_b -1\.4[0-9]* %, cell_c -1\.4[0-9]* %)$' out ||
+    fail "a shot of another wavelength is not named: $(grep Warning out)"
+
 # With known structure factors a shot that contradicts the others begins once more by its own stages, also where the joint stage is
 # the last; it contradicts them again, and the distance is that of the others.
 rm shots.txt
