@@ -92,6 +92,12 @@ void db_unknowns_clear(db_unknowns *u) {
     u->lower = u->restraint = NULL;
 }
 
+size_t db_unknowns_moving(const db_unknowns *u, size_t first) {
+    size_t moving = 0;
+    for (size_t i = first; i < u->count; i++) moving += u->lower[i] < u->upper[i];
+    return moving;
+}
+
 db_status db_unknowns_restrain(db_context *context, const double *row, double sigma,
                                db_unknowns *u) {
     const size_t n = u->count + 1;

@@ -63,6 +63,9 @@ db_status db_unknowns_of_variables(db_context *context, const db_fit_settings *s
                                    const db_variables *variables, db_unknowns *unknowns);
 void db_unknowns_clear(db_unknowns *unknowns);
 
+/* Number of unknowns, from number `first` on, that are not held at one value. */
+size_t db_unknowns_moving(const db_unknowns *unknowns, size_t first);
+
 /* Distance from a bound within which a value is at it: less than any step, and than the bound's distance from 0. */
 double db_unknown_near(const db_unknowns *unknowns, size_t i);
 

@@ -241,7 +241,14 @@ static db_status keep_best(void *user) {
     return db_checkpoint_keep(j->all, &state);
 }
 
-static double degrees(const joint *j) { return j->all->degrees - (double)j->links.unknowns; }
+/* Unknowns that not all shots share, without those that are held, such as a scale to which others are relative. */
+static double own_unknowns(const joint *j) {
+    return (double)db_unknowns_moving(&j->search.unknowns, j->links.shared);
+}
+
+static double degrees(const joint *j) {
+    return j->all->degrees - (double)j->links.shared - own_unknowns(j);
+}
 
 /* A step that lowers no loss: shots in false minima may be the cause. Their losses jump between evaluations, and no step can
  * promise that. They would be excluded at the end of the stage; without them the search goes on, and they begin once more.
@@ -337,17 +344,17 @@ static db_status prepare_joint(joint *j) {
                      .stage = j->search.stage,
                      .number = j->stage,
                      .course = &all->course,
-                     .log = all->checkpoint ? &j->log : NULL,
-                     .degrees = degrees(j) };
+                     .log = all->checkpoint ? &j->log : NULL };
     DB_TRY(db_unknowns_make(all->context, &all->settings, j->index, j->links.unknowns,
                             &j->search.unknowns));
+    j->search.degrees = degrees(j);
     DB_TRY(db_curves_restrain(all, &j->search.unknowns));
     return db_search_prepare(&j->search);
 }
 
 /* Stores which linked quantities of a shot are at a bound. Takes the shot's part of the unknowns of groups and knots from
  * its degrees of freedom. */
-static void tell_shot(const joint *j, size_t shot) {
+static void tell_shot(const joint *j, size_t shot, double own_part) {
     db_shots *const all = j->all;
     for (size_t l = 0; l < j->links.order.shared; l++) {
         db_joint_link link[DB_MOST_LINKS];
@@ -356,7 +363,7 @@ static void tell_shot(const joint *j, size_t shot) {
         for (size_t p = db_joint_links_of(&j->links, shot, l, link); p-- > 0;)
             if (j->at_bound[link[p].unknown]) *own = j->at_bound[link[p].unknown];
     }
-    all->summary[shot].degrees -= (double)(j->links.unknowns - j->links.shared) / (double)all->used;
+    all->summary[shot].degrees -= own_part;
 }
 
 /* Are the models near enough to the pixels for this stage? If not, models and bounds stay as the previous stage has
@@ -435,8 +442,9 @@ static db_status search_unknowns(joint *j, db_stage_result *end) {
     DB_TRY(are_near(j, &near));
     if (near) DB_TRY(db_search_run(&j->search, j->value, j->at_bound, end));
     for (size_t i = 0; i < j->links.shared; i++) all->common.at_bound[j->index[i]] = j->at_bound[i];
+    const double own_part = own_unknowns(j) / (double)all->used;
     for (size_t k = 0; k < all->count; k++)
-        if (db_shots_own(all, k)) tell_shot(j, k);
+        if (db_shots_own(all, k)) tell_shot(j, k, own_part);
     return DB_OK;
 }
 

@@ -111,6 +111,18 @@ static void is_near_the_truth(const db_fit_shots_result *r) {
     assert_true(r->history_count < 20);
 }
 
+/* Degrees of freedom: each box has a background of three numbers, each passage an intensity; scales are relative to the first. */
+static void counts_what_moves(const db_fit_shots_result *r) {
+    double chi2 = 0, unknowns = FRAMES - 1;
+    for (size_t i = 0; i < r->estimates.count; i++) unknowns += r->estimates.list[i].shared;
+    for (size_t s = 0; s < FRAMES; s++) chi2 += r->shot[s].after.chi2;
+    const double degrees = chi2 / r->chi2_reduced[1],
+                 expected = (double)r->pixels - 3 * (double)r->shoeboxes -
+                            (double)r->passage_count - unknowns;
+    print_message("%.3f degrees of freedom, expected %g\n", degrees, expected);
+    assert_true(fabs(degrees - expected) < 1e-6 * expected);
+}
+
 static void compare(double knots) {
     series_run one = { .knots = knots }, several = { .knots = knots };
     made_up_team_run(1, 0, work, &one, NULL);
@@ -119,6 +131,7 @@ static void compare(double knots) {
     assert_non_null(one.result[0]);
     assert_int_equal(one.result[0]->used, FRAMES);
     is_near_the_truth(one.result[0]);
+    if (knots <= 0) counts_what_moves(one.result[0]);
     same_series(one.result[0], several.result[0]);
     for (int r = 0; r < TEAM; r++) same_passages(one.result[0], several.result[r]);
     db_fit_shots_result_destroy(&one.result[0]);
