@@ -2,6 +2,7 @@
 #include "fit/merge/lower_symmetry.h"
 
 #include "base/context_internal.h"
+#include "fit/config/certain.h"
 #include "fit/merge/scaling.h"
 #include "fit/merge/shot_ways.h"
 
@@ -13,7 +14,6 @@
 typedef uint64_t rotation_set;
 enum { MOST_ROTATIONS = 48, MOST_SUBGROUPS = 64, ROUNDS = 8 };
 static const double SETTLED = 1.1; /* misfit of errors that fit */
-static const double CHANCE = 32;   /* log probability, as in tests of the verdict */
 
 /* Number of the rotation that another one follows, in a group. */
 static int product_of_rotations(const db_symmetry *symmetry, int a, int b) {
@@ -95,7 +95,7 @@ static int tells(const db_shot_ways *r, const db_indexing_options *options, doub
                    options->certain;
         all++;
     }
-    return gain > CHANCE + (double)all && 2 * decided > all;
+    return gain > DB_CERTAIN + (double)all && 2 * decided > all;
 }
 
 /* Adds all shots to empty sums. */

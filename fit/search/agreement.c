@@ -3,6 +3,7 @@
 #include "base/context_internal.h"
 #include "base/degree.h"
 #include "base/vector.h"
+#include "fit/config/certain.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>
@@ -121,6 +122,6 @@ int db_agreement_is_better(const db_agreement *one, const db_agreement *other) {
 }
 
 int db_agreement_is_sure(const db_agreement *agreement) {
-    return db_agreement_log_probability(agreement) < DB_AGREEMENT_SIGNIFICANT &&
+    return db_agreement_log_probability(agreement) < -DB_CERTAIN &&
            2 * agreement->near > agreement->count;
 }

@@ -89,9 +89,6 @@ int db_agreement_is_better(const db_agreement *one, const db_agreement *other);
  * put a row or a layer of nodes onto one of the crystal also have more spots than chance. */
 int db_agreement_is_sure(const db_agreement *agreement);
 
-/* A search tries millions of turns; chance does not find an agreement less probable than this. */
-#define DB_AGREEMENT_SIGNIFICANT (-32.0)
-
 /* Margin for each spot of a shot of many. Right models have at least 0.7 over rows and smaller cells
  * (docs/results/verdict.md). */
 #define DB_MARGIN_PER_SPOT 0.25

@@ -7,6 +7,7 @@
 
 #include "base/context_internal.h"
 #include "base/vector.h"
+#include "fit/config/certain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -141,8 +142,7 @@ static int is_enough(const db_agreement *a) { return (double)a->near > enough * 
 
 int db_cell_is_significant(const db_cell_found *found) {
     const db_agreement *const a = &found->agreement;
-    return db_agreement_log_probability(a) <= DB_AGREEMENT_SIGNIFICANT &&
-           found->rows <= ROWS_SIGNIFICANT &&
+    return db_agreement_log_probability(a) <= -DB_CERTAIN && found->rows <= ROWS_SIGNIFICANT &&
            (double)a->near - a->by_chance >= least_part * (double)a->count;
 }
 

@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/degree.h"
 #include "base/quantile.h"
+#include "fit/config/certain.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/search/bravais.h"
@@ -23,7 +24,7 @@ enum { MOST = 400 }; /* strongest spots, which count */
 /* A Bravais lattice does not fit if it loses more than this fraction of the indexed spots of the triclinic lattice, */
 static const double least_indexed = 0.85;
 /* or if held-out spots are likelier with a lower one, by the limit of all verdicts for each halving of the symmetry. */
-static const double most_lost = -DB_AGREEMENT_SIGNIFICANT;
+static const double most_lost = DB_CERTAIN;
 
 static const db_cell_ties *ties_of(const char *symbol, const double cell[6]) {
     return db_cell_ties_of(*symbol == 'm' ? "P 1 2 1" : symbol, cell);

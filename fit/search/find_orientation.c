@@ -2,6 +2,7 @@
 #include "base/context_internal.h"
 #include "fit/search/check_settings.h"
 #include "fit/search/find_orientation.h"
+#include "fit/config/certain.h"
 #include "fit/config/orientation.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
@@ -49,7 +50,7 @@ static void turn_crystal(const db_experiment *experiment, const double turn[9],
 /* Is an agreement no chance? Another crystal's lattice may agree in a row or a layer of nodes. */
 static int is_lattice(const db_agreement *a) {
     const double excess = (double)a->near - a->by_chance;
-    return db_agreement_log_probability(a) <= DB_AGREEMENT_SIGNIFICANT &&
+    return db_agreement_log_probability(a) <= -DB_CERTAIN &&
            excess >= least_part * (double)a->count;
 }
 
@@ -203,7 +204,7 @@ static int has_own_spots(const series *s, size_t lattice, db_search_spot *room) 
     const size_t count = own.count < MOST ? own.count : MOST;
     const db_agreement agreement =
         db_orientation_agreement(&s->cell, s->turn[lattice], 1, own.spot, count, s->marked);
-    return db_agreement_log_probability(&agreement) < DB_AGREEMENT_SIGNIFICANT;
+    return db_agreement_log_probability(&agreement) < -DB_CERTAIN;
 }
 
 static void drop_doubtful(series *s) {

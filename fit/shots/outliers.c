@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/quantile.h"
+#include "fit/config/certain.h"
 #include "fit/search/agreement.h"
 #include "fit/shots/contradiction.h"
 #include "fit/shots/records.h"
@@ -47,7 +48,7 @@ static db_status exclude_far(db_shots *all) {
 /* Do the spots of a frame and of its neighbours confirm the model? Uses as many neighbours as needed for enough
  * spots. */
 static int is_borne_out(const db_shots *all, size_t frame) {
-    const double sure = -DB_AGREEMENT_SIGNIFICANT;
+    const double sure = DB_CERTAIN;
     double sum[3] = { 0 };
     size_t spots = 0, near;
     for (size_t n = 0; n < 2 * all->count && spots < DB_ENOUGH_JUDGED; n++) {
@@ -110,7 +111,7 @@ static void tell_contradiction(db_shots *all, const db_contradiction *c, const s
         "contradicts the other shots: its spots ask for %s %.6g +- %.2g %s, theirs for %.6g +- "
         "%.2g; by values of its own its log likelihood gains %.4g, expected at most %g",
         name, at + c->own, c->own_error, db_parameter_describe(p->parameter)->unit, at + c->others,
-        c->others_error, c->margin, -DB_AGREEMENT_SIGNIFICANT);
+        c->others_error, c->margin, DB_CERTAIN);
 }
 
 /* sums: [count][size] equations of the shots; used: gets flags. */
@@ -130,7 +131,7 @@ static db_status find_contradicting(db_shots *all, const size_t *index, size_t s
         db_contradiction c;
         status =
             db_contradiction_find(all->context, all->count, shared, sums, used, misfit, held, &c);
-        if (status != DB_OK || !(c.margin > -DB_AGREEMENT_SIGNIFICANT)) break;
+        if (status != DB_OK || !(c.margin > DB_CERTAIN)) break;
         used[c.shot] = 0;
         all->summary[c.shot].used = 0;
         ++*found;

@@ -6,10 +6,10 @@
 #include "base/degree.h"
 #include "base/shown_text.h"
 #include "base/vector.h"
+#include "fit/config/certain.h"
 #include "fit/config/orientation.h"
 #include "fit/linear/score.h"
 #include "fit/pixels/geometry.h"
-#include "fit/search/agreement.h"
 #include "fit/shots/records.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/series.h"
@@ -325,7 +325,7 @@ static void find_slip(const turn_work *w, const db_score *score, double *mix, tu
 }
 
 static int is_beyond_chance(const db_score_rival *r) {
-    const double sure = -DB_AGREEMENT_SIGNIFICANT, deviations = 5;
+    const double sure = DB_CERTAIN, deviations = 5;
     return r->count == 1 ? fabs(r->step[0]) > deviations * r->error[0] : 0.5 * r->square > sure;
 }
 

@@ -3,6 +3,7 @@
 #include "fit/verdict/verdict.h"
 
 #include "base/context_internal.h"
+#include "fit/config/certain.h"
 #include "fit/objective/model_image.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/search/agreement.h"
@@ -363,8 +364,7 @@ void db_verdict_of_distance(int by_pixels, db_fit_result *result) {
     const double held = result->experiment.detector.distance, step = result->distance_step,
                  error = result->distance_error, off = fabs(step) / error;
     db_fit_verdict *const v = &result->verdict;
-    const double enough =
-        by_pixels && off < far ? -DB_AGREEMENT_SIGNIFICANT : 0.5 * log((double)v->spots);
+    const double enough = by_pixels && off < far ? DB_CERTAIN : 0.5 * log((double)v->spots);
     db_verdict_test(v, DB_FIT_TEST_DISTANCE,
                     fabs(step) < few * held || !(result->distance_gain > enough) ? 0 * off : off,
                     "the distance was held at %.6g mm; the spots fit %.6g +- %.2g mm, where "

@@ -2,17 +2,13 @@
 #include "fit/verdict/verdict_tests.h"
 
 #include "base/shown_text.h"
-#include "fit/search/orientation_search.h"
+#include "fit/config/certain.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Limit for ln of the likelihood: no rival may be likelier than the model by this, and rivals to be excluded must
- * be less likely by it. A search for the orientation has the same limit. A refinement, too, finds the likeliest of
- * many lattices by spots that it has seen: seven parameters with a hundred distinct values are e^32 lattices. */
-static const double SURE = -DB_AGREEMENT_SIGNIFICANT;
 /* The brightest spots of a model are often too bright in it, so any intensities agree in order by a few standard
  * deviations. */
 static const double LEAST_ORDER = 5;
@@ -30,18 +26,19 @@ static const struct {
     const char *meaning;
     double least, most;
 } tests[DB_FIT_TESTS] = {
-    [DB_FIT_TEST_LATTICE] = { "lattice", "ln of likelihood over no lattice", SURE, INFINITY },
-    [DB_FIT_TEST_ROWS] = { "rows", "... over spots anywhere along rows", SURE, INFINITY },
-    [DB_FIT_TEST_SMALLER] = { "smaller", "... added to a smaller cell", SURE, INFINITY },
-    [DB_FIT_TEST_LARGER] = { "larger", "... over a larger cell", -SURE, INFINITY },
-    [DB_FIT_TEST_MOVED] = { "moved", "... over the model turned and shifted", -SURE, INFINITY },
-    [DB_FIT_TEST_STRETCHED] = { "stretched", "... over the model with other edges", -SURE,
+    [DB_FIT_TEST_LATTICE] = { "lattice", "ln of likelihood over no lattice", DB_CERTAIN, INFINITY },
+    [DB_FIT_TEST_ROWS] = { "rows", "... over spots anywhere along rows", DB_CERTAIN, INFINITY },
+    [DB_FIT_TEST_SMALLER] = { "smaller", "... added to a smaller cell", DB_CERTAIN, INFINITY },
+    [DB_FIT_TEST_LARGER] = { "larger", "... over a larger cell", -DB_CERTAIN, INFINITY },
+    [DB_FIT_TEST_MOVED] = { "moved", "... over the model turned and shifted", -DB_CERTAIN,
+                            INFINITY },
+    [DB_FIT_TEST_STRETCHED] = { "stretched", "... over the model with other edges", -DB_CERTAIN,
                                 INFINITY },
     [DB_FIT_TEST_START] = { "start", "... over the start", -INFINITY, INFINITY },
-    [DB_FIT_TEST_QUARTERS] = { "quarters", "... over no lattice in the worst quarter", -SURE,
+    [DB_FIT_TEST_QUARTERS] = { "quarters", "... over no lattice in the worst quarter", -DB_CERTAIN,
                                INFINITY },
     [DB_FIT_TEST_HALVES] = { "halves", "... over no lattice, fitted to the detector's other half",
-                             SURE, INFINITY },
+                             DB_CERTAIN, INFINITY },
     [DB_FIT_TEST_INTENSITIES] = { "intensities",
                                   "order of intensities agrees with calculation (sigma)",
                                   LEAST_ORDER, INFINITY },
