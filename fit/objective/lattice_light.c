@@ -24,10 +24,11 @@ typedef struct image_light {
     crystal *of; /* the crystals */
 } image_light;
 
-/* Opens a crystal: every predicted reflection with strong pixels, of any crystal. */
+/* Opens a crystal: every predicted reflection with strong pixels, of any crystal. Its light is that of the likelihood of
+ * photons: with variances of measured counts, narrower spots than the model's on a dark background would lose theirs. */
 static db_status open_crystal(db_context *context, const db_experiment *experiment,
                               const db_fit_data *data, crystal *c) {
-    const db_objective_options request = { .target = DB_FIT_WEIGHTED };
+    const db_objective_options request = { .target = DB_FIT_POISSON };
     DB_TRY(db_stage_data_take(context, experiment, data, 0, 1, DB_SHOEBOXES_LIGHT, &c->taken));
     if (c->taken.blocks.count == 0) return DB_OK;
     DB_TRY(db_stage_data_objective(context, experiment, data, &c->taken, &request, &c->objective));

@@ -58,7 +58,9 @@ typedef struct landscape {
     const db_fit_settings *settings;
     db_measured_image panel; /* the present panel, borrowed */
     const float *background;
-    size_t number, first; /* of the panel; its first pixel in the image */
+    const db_strong_pixels *strong; /* of the image */
+    int row;                        /* of the image: the panel's first */
+    size_t number, first;           /* of the panel; its first pixel in the image */
     /* a group of touching pixels */
     size_t count;
     size_t *list;      /* places in the panel */
@@ -128,6 +130,18 @@ static void take_pixel(landscape *l, size_t rank) {
     }
 }
 
+/* Does a pixel touch one that was strong when found, and is not since light of other crystals was added? */
+static int is_beside_cut(const landscape *l, size_t at) {
+    const int columns = l->panel.fast_pixels, column = (int)(at % (size_t)columns),
+              row = (int)(at / (size_t)columns);
+    int cut = 0;
+    for (int s = row > 0 ? row - 1 : row; s <= row + 1 && s < l->panel.slow_pixels; s++)
+        for (int f = column > 0 ? column - 1 : column; f <= column + 1 && f < columns; f++)
+            cut |= !l->strong->strong[l->first + (size_t)s * (size_t)columns + (size_t)f] &&
+                   db_strong_bits(l->strong, l->row + s, f, 1);
+    return cut;
+}
+
 static void add_up(landscape *l) {
     const size_t columns = (size_t)l->panel.fast_pixels, before = l->spots;
     for (size_t r = 0; r < l->count; r++) {
@@ -142,6 +156,7 @@ static void add_up(landscape *l) {
         const double at[2] = { (double)(pixel->at % columns) + 0.5, (double)row + 0.5 };
         spot->counts += pixel->excess;
         spot->pixels++;
+        if (l->strong->holds_light) spot->is_cut |= is_beside_cut(l, pixel->at);
         for (int k = 0; k < 2; k++) spot->position[k] += pixel->excess * at[k];
         for (int k = 0; k < 3; k++) spot->covariance[k] += pixel->excess * at[k == 1] * at[k > 0];
     }
@@ -210,6 +225,7 @@ static int divide(landscape *l, const db_measured_image *image, const db_strong_
         l->panel = db_measured_panel(image, p);
         l->number = p;
         l->first = (size_t)(l->panel.value - image->value);
+        l->row = db_measured_first_row(image, p);
         l->background = strong->background + l->first;
         if (!divide_panel(l, left + l->first)) return 0;
     }
@@ -230,6 +246,7 @@ db_status db_observed_spots_find(db_context *context, const db_measured_image *i
                                  db_observed_spots *spots) {
     const size_t pixels = db_measured_pixels(image), most = strong->count + 1;
     landscape l = { .settings = settings,
+                    .strong = strong,
                     .list = malloc(most * sizeof *l.list),
                     .order = malloc(most * sizeof *l.order),
                     .summit = malloc(most * sizeof *l.summit),

@@ -10,6 +10,7 @@ typedef struct db_observed_spot {
     double counts;        /* sum of these counts */
     size_t pixels;        /* pixels of its group; 0: unknown, and so is the covariance */
     double covariance[3]; /* of these counts (pixels^2: fast, slow, mixed) */
+    int is_cut; /* 1: it touches pixels that were strong by the light of another crystal */
     int hkl[3];
 } db_observed_spot;
 

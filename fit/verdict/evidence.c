@@ -327,7 +327,8 @@ db_status db_judged_spots_find(db_context *context, const db_experiment *model,
         return status;
     }
     for (size_t i = 0; i < spots->count; i++)
-        if (db_fit_geometry_is_wanted(&geometry, data->settings, spots->spot[i].panel,
+        if (!spots->spot[i].is_cut &&
+            db_fit_geometry_is_wanted(&geometry, data->settings, spots->spot[i].panel,
                                       spots->spot[i].position))
             spots->spot[count++] = spots->spot[i];
     db_fit_geometry_clear(&geometry);

@@ -3,6 +3,7 @@
 #include "support/unit_test.h"
 #include "support/instruction_sets.h"
 #include "fit/pixels/image_noise.h"
+#include "fit/pixels/observed_spots.h"
 #include "fit/pixels/strong_pixels.h"
 #include "support/naive_surroundings.h"
 
@@ -197,6 +198,36 @@ static void strong_pixels_of_a_part_are_counted(void **state) {
     db_strong_pixels_clear(&strong);
 }
 
+/* Of two spots that touch, one is another crystal's: the place of the rest says little. */
+static void spots_beside_light_of_others_are_cut(void **state) {
+    (void)state;
+    static float light[FAST * SLOW];
+    db_strong_pixels strong;
+    db_observed_spots spots;
+    size_t cut = 0;
+    for (int i = 0; i < FAST * SLOW; i++) value[i] -= (float)mean_at(i % FAST, i / FAST);
+    memcpy(light, value, sizeof light);
+    add_spot(25, 20, 400);
+    for (int i = 0; i < FAST * SLOW; i++) light[i] = value[i] - light[i];
+    for (int i = 0; i < FAST * SLOW; i++) value[i] += (float)mean_at(i % FAST, i / FAST);
+    add_spot(29, 20, 400);
+    add_spot(40, 70, 400);
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
+    for (int lit = 0; lit < 2; lit++) {
+        if (lit) db_strong_pixels_add_light(&image, light, &strong);
+        assert_int_equal(db_observed_spots_find(context, &image, &strong, &settings, &spots),
+                         DB_OK);
+        assert_int_equal(spots.count, lit ? 2 : 3);
+        for (size_t i = 0; i < spots.count; i++) {
+            cut += (size_t)spots.spot[i].is_cut;
+            assert_true(!spots.spot[i].is_cut || fabs(spots.spot[i].position[0] - 29) < 2);
+        }
+        assert_int_equal(cut, lit);
+        db_observed_spots_clear(&spots);
+    }
+    db_strong_pixels_clear(&strong);
+}
+
 /* Bands of rows are worked out by any thread, with the same sums. */
 static void threads_do_not_change_a_bit(void **state) {
     (void)state;
@@ -356,6 +387,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_bright_area_larger_than_a_shoebox_is_no_spot, make, drop),
         cmocka_unit_test_setup_teardown(surroundings_end_with_the_panel, make, drop),
         cmocka_unit_test_setup_teardown(strong_pixels_of_a_part_are_counted, make, drop),
+        cmocka_unit_test_setup_teardown(spots_beside_light_of_others_are_cut, make, drop),
         cmocka_unit_test_setup_teardown(threads_do_not_change_a_bit, make, drop),
         cmocka_unit_test_setup_teardown(noise_is_measured_where_it_is_more_than_that_of_photons,
                                         make, drop),

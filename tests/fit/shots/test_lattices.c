@@ -158,6 +158,18 @@ static void spots_at_the_edge_have_their_light(void **state) {
                  inside = found_light(light, truth, CRYSTALS, BOX, PIXELS);
     print_message("light that was found: %.3f, %.3f near the edge\n", inside, edge);
     assert_true(fabs(inside - 1) < 0.05 && fabs(edge - 1) < 0.15);
+    db_strong_pixels_clear(&strong);
+
+    /* spots on a dark background, narrower than those of the model */
+    for (size_t i = 0; i < (size_t)PIXELS * PIXELS; i++)
+        image.value[i] = rintf(truth[0][i] + truth[1][i]);
+    for (size_t c = 0; c < CRYSTALS; c++)
+        for (int k = 0; k < 3; k++) of[c].crystal.Ncells[k] *= 0.7;
+    assert_int_equal(db_strong_pixels_find(context, &image, &settings, &strong), DB_OK);
+    assert_int_equal(db_lattice_light(context, of, CRYSTALS, &data, light), DB_OK);
+    const double narrow = found_light(light, truth, CRYSTALS, BOX, PIXELS);
+    print_message("light of narrow spots that was found: %.3f\n", narrow);
+    assert_true(fabs(narrow - 1) < 0.1);
     for (size_t c = 0; c < CRYSTALS; c++) {
         free(light[c]);
         free(truth[c]);
