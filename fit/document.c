@@ -23,6 +23,8 @@ typedef struct shot_row {
 
 static int in_use(const void *of) { return ((const shot_row *)of)->shot.used; }
 
+static int of_several(const void *of) { return ((const shot_row *)of)->shot.crystal > 0; }
+
 static const db_indexing *indexing_of(const void *of, double *probability) {
     const shot_row *const row = of;
     return db_intensity_indexing(row->result, row->number, probability);
@@ -87,6 +89,8 @@ PAIR(centroid_pair, centroid_rms)
 #define OF shot_row
 static const db_json_field shot_rows[] = {
     NAMED("name", shot.name, "", ""),
+    NAMED_IF(of_several, "crystal", shot.crystal, "",
+             "series of several crystals: number of the one that it shows, from 1"),
     NAMED_FLAG("used", shot.used, "no: the shot was excluded and has only a reason"),
     NAMED_FLAG("usable", shot.verdict.usable,
                "no: spots of its image contradict the common result, or a quantity of the shot is "

@@ -93,7 +93,7 @@ static db_status start_common(db_shots *all) {
             all->settings.parameters[k].lower = p->lower;
             all->settings.parameters[k].upper = p->upper;
         }
-        memcpy(all->common.orientation, start.crystal.orientation, sizeof all->common.orientation);
+        if (status == DB_OK) db_shots_begin_crystal(all, i, &start);
         all->panels = start.detector.panel_count;
         all->pixel_size = all->panels ? start.detector.panels[0].pixel_size[0] : 0;
         db_fit_settings_clear(&settings);
@@ -108,6 +108,34 @@ static db_status start_common(db_shots *all) {
     db_shots_tie_common(all);
     memcpy(all->common.start, all->common.value, sizeof all->common.start);
     return status;
+}
+
+/* Reads the starting values of the crystal of a shot. */
+static db_status look_at_crystal(db_shots *all, size_t shot) {
+    db_fit_settings settings;
+    db_measured_image image = { 0 };
+    db_experiment start = { 0 };
+    DB_TRY(db_fit_settings_copy(all->context, &all->settings, &settings));
+    const db_status status = db_shots_read(all, all->context, shot, &image, &start, &settings);
+    if (status == DB_OK) {
+        db_shots_begin_crystal(all, shot, &start);
+        db_shots_keep_amplitudes(all, &start);
+    }
+    db_fit_settings_clear(&settings);
+    db_shots_release(all, &image);
+    db_experiment_clear(&start);
+    return status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED ? status : DB_OK;
+}
+
+/* Starts shared parameters, and each crystal of a series, by its first readable frame. */
+static db_status start_all(db_shots *all) {
+    DB_TRY(start_common(all));
+    for (size_t c = 0; c < all->crystals; c++) {
+        const db_series_crystal *const one = &all->crystal[c];
+        for (size_t i = one->first; i < one->first + one->count && !one->is_known; i++)
+            DB_TRY(look_at_crystal(all, i));
+    }
+    return DB_OK;
 }
 
 static void report_done(const db_shots *all, const db_segment *segment) {
@@ -186,6 +214,23 @@ static db_status judge_shots(db_shots *all, int stage, int is_last,
     return status;
 }
 
+/* A crystal of which no frame is in use is not there, or its model is wrong. */
+static void judge_crystals(const db_shots *all, db_fit_shots_result *result) {
+    for (size_t c = 0; c < all->crystals && all->crystals > 1 && result->status == DB_OK; c++) {
+        const db_series_crystal *const one = &all->crystal[c];
+        size_t used = 0;
+        for (size_t s = one->first; s < one->first + one->count; s++)
+            used += (size_t)all->summary[s].used;
+        if (used) continue;
+        result->status = DB_NOT_CONVERGED;
+        snprintf(result->reason, sizeof result->reason,
+                 "a minimum was found, but all %zu frames of crystal %zu were excluded; the first "
+                 "is %s, %.256s",
+                 one->count, c + 1, all->source->name(all->source->user, one->first),
+                 all->summary[one->first].reason);
+    }
+}
+
 /* A minimum with wrong shots, or with a shared quantity at a bound, does not count as converged. */
 static void apply_verdicts(const db_shots *all, const db_wrong_shots *wrong,
                            db_fit_shots_result *result) {
@@ -194,6 +239,7 @@ static void apply_verdicts(const db_shots *all, const db_wrong_shots *wrong,
         if (all->shared[i] && db_bound_holds(settings, &settings->parameters[i],
                                              all->common.at_bound[i], result->reason))
             result->status = DB_NOT_CONVERGED;
+    judge_crystals(all, result);
     if (result->status != DB_OK || !(wrong->count || *all->turns || *all->displaced)) return;
     result->status = DB_NOT_CONVERGED;
     if (!wrong->count || *all->displaced) {
@@ -201,10 +247,11 @@ static void apply_verdicts(const db_shots *all, const db_wrong_shots *wrong,
                  *all->displaced ? all->displaced : all->turns);
         return;
     }
+    char reason[DB_FIT_REASON_SIZE];
+    db_shots_reason(all, wrong->first, reason);
     snprintf(result->reason, sizeof result->reason,
              "a minimum was found, but %zu of %zu shots are wrong; the first is %s, %.256s",
-             wrong->count, all->used, all->source->name(all->source->user, wrong->first),
-             all->summary[wrong->first].reason);
+             wrong->count, all->used, all->source->name(all->source->user, wrong->first), reason);
 }
 
 /* Takes the end of a stage; a stage that was left out (without a reason) keeps the end of the one before. */
@@ -375,7 +422,10 @@ static db_status create_result(db_shots *all, db_fit_shots_result **result) {
     if (!r->shot || !(r->memory || all->source->in_full))
         return db_fail_memory(all->context, "the result");
     r->shot_count = all->count;
-    for (size_t i = 0; i < all->parameters; i++) r->estimates.list[i].shared = all->shared[i];
+    for (size_t i = 0; i < all->parameters; i++) {
+        r->estimates.list[i].shared = all->shared[i];
+        r->estimates.list[i].by_crystal = all->varies[i] == DB_VARIES_BY_CRYSTAL;
+    }
     return DB_OK;
 }
 
@@ -432,7 +482,8 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     shot->used = summary->used;
     shot->verdict.usable = summary->used && !summary->wrong && !*all->turns && !*all->displaced;
     shot->verdict.light_explained = db_light_explained(&summary->light);
-    memcpy(shot->reason, summary->reason, sizeof shot->reason);
+    db_shots_reason(all, s, shot->reason);
+    shot->crystal = all->crystals > 1 ? db_shots_crystal(all, s) + 1 : 0;
     shot->estimates =
         (db_fit_estimates){ .count = n, .list = result->memory + s * n, .shared_misfit = 1 };
     report_values(all, s, value);
@@ -538,7 +589,7 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
 
 static db_status refine_shots(db_shots *all, db_fit_shots_result *result) {
     int found;
-    DB_TRY(db_workers_common_status(all, start_common(all)));
+    DB_TRY(db_workers_common_status(all, start_all(all)));
     db_status status = db_workers_common_status(all, db_checkpoint_resume(all, &found));
     if (status == DB_OK) status = db_workers_begin(all);
     if (status == DB_OK && found) report_resumed(all);
@@ -566,6 +617,7 @@ static void clear_shots(db_shots *all) {
     db_asu_list_clear(&all->reflections);
     free(all->reference);
     free(all->image);
+    free(all->crystal);
     free(all->sweep);
     free(all->step);
     free(all->state);

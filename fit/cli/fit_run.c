@@ -86,9 +86,10 @@ static void say_device_note(fit_run *run) {
     if (*note) db_fit_say(&run->log, "device: cpu, because %s\n", note);
 }
 
-/* Prints the lattices found on one image. */
+/* Prints the lattices found on one image, or several found on the frames of a series. */
 static void say_lattices(fit_run *run) {
-    for (size_t l = 0; l < run->list->lattice_count; l++) {
+    const size_t count = run->list->lattice_count;
+    for (size_t l = 0; l < count && (count > 1 || !*run->config->shot_list); l++) {
         const db_fit_orientation *const found = &run->list->lattice[l].found;
         db_fit_say(
             &run->log,
@@ -100,7 +101,8 @@ static void say_lattices(fit_run *run) {
 static void say_list(fit_run *run) {
     const db_fit_shot_source source = db_fit_shot_list_source(run->list);
     db_fit_say(&run->log, "%zu %s%s of %s", source.count,
-               run->list->lattice_count ? "lattice" : "shot", source.count == 1 ? "" : "s",
+               run->list->lattice_count && !*run->config->shot_list ? "lattice" : "shot",
+               source.count == 1 ? "" : "s",
                *run->config->shot_list ? run->config->shot_list : source.name(source.user, 0));
     if (run->team.size > 1) db_fit_say(&run->log, ", %d processes", run->team.size);
     if (run->task.tasks) db_fit_say(&run->log, ", task %d of %d", run->task.task, run->task.tasks);

@@ -374,12 +374,36 @@ static int spread_of(const db_fit_shots_result *r, size_t parameter, int errors,
     return count > 0;
 }
 
+/* Prints a table of what each crystal of a series has; width: of the first column. */
+static void say_crystals(db_fit_log *log, const db_fit_config *config, const db_fit_shots_result *r,
+                         int width) {
+    size_t said = 0;
+    for (size_t s = 0; s < r->shot_count; s++) {
+        const db_fit_result *const shot = &r->shot[s];
+        char title[40];
+        size_t count = 0;
+        if (!shot->used || shot->crystal <= said || !shot->estimates.count) continue;
+        said = shot->crystal;
+        snprintf(title, sizeof title, "crystal %zu", said);
+        for (size_t i = 0; i < shot->estimates.count; i++) {
+            if (!shot->estimates.list[i].by_crystal) continue;
+            if (!count++)
+                db_fit_say(log, "\n  %-*s  %12s  %-18s  %s\n", width, title, "start", "refined",
+                           "unit");
+            say_parameter(log, config, &shot->estimates.list[i],
+                          config->settings.parameters[i].follows, width);
+        }
+    }
+}
+
 static void say_local(db_fit_log *log, const db_fit_shots_result *r) {
-    db_fit_say(log, "\n  %-24s  %12s  %12s  %12s  %12s\n", "each shot's own", "median",
-               "lower decile", "upper decile", "median error");
+    size_t count = 0;
     for (size_t i = 0; i < r->estimates.count; i++) {
         spread values, errors;
-        if (r->estimates.list[i].shared) continue;
+        if (r->estimates.list[i].shared || r->estimates.list[i].by_crystal) continue;
+        if (!count++)
+            db_fit_say(log, "\n  %-24s  %12s  %12s  %12s  %12s\n", "each shot's own", "median",
+                       "lower decile", "upper decile", "median error");
         if (!spread_of(r, i, 0, &values)) continue;
         const int known = spread_of(r, i, 1, &errors);
         db_fit_say(log, "  %-24s  %12.7g  %12.7g  %12.7g  ", r->estimates.list[i].name,
@@ -537,6 +561,7 @@ static void say_shots(db_fit_log *log, const db_fit_config *config, const db_fit
     say_parameters(log, config, &r->estimates, "shared by all shots", 24);
     say_curves(log, config, r);
     say_errors(log, &r->estimates);
+    say_crystals(log, config, r, 24);
     say_local(log, r);
     say_light(log, r);
     say_intensities(log, r);

@@ -302,7 +302,8 @@ static db_status settle_cell(db_context *context, db_fit_shot_list *list) {
     db_status status = find_voters(context, list, &v);
     if (status == DB_OK && v.count) status = (series ? search_frames : vote_all)(context, list, &v);
     if (status == DB_OK && v.found) status = give_cell(context, &v, list);
-    if (status == DB_OK && v.found && series) status = orient_frames(context, &v.cell[0], list);
+    if (status == DB_OK && v.found && series && list->config.find_orientation <= 1)
+        status = orient_frames(context, &v.cell[0], list);
     free(v.shot);
     free(v.cell);
     return status;
@@ -338,23 +339,21 @@ static db_status look_at_frame(db_context *context, db_fit_config *config,
     return DB_OK;
 }
 
-/* Finds the orientation by spots of as many frames as needed. *found: 0: nothing to search for. */
-static db_status find_by_frames(db_context *context, const db_fit_shot_list *list,
-                                db_fit_lattice *lattice, search_keys *keys, size_t *found) {
+/* Finds orientations of up to `lattices` crystals by spots of as many frames as needed; none if nothing is open. */
+static db_status find_by_frames(db_context *context, db_fit_shot_list *list, size_t lattices,
+                                search_keys *keys) {
     const size_t most = list->count < MOST_FRAMES ? list->count : MOST_FRAMES;
     frames *const all = calloc(1, sizeof *all);
     db_status status = db_need_memory(context, all, "the first frame of a series");
-    *found = 0;
     for (size_t n = 0;
          n < most && status == DB_OK && !(all->known && !all->open) && !are_enough(all->spots, n);
          n++)
         status =
             look_at_image(context, list, spread_frame(n, most, list->count), look_at_frame, all);
     if (status == DB_OK && all->known && all->open) {
-        status = db_find_lattice_of_spots(context, &all->config.settings, all->spots, &all->start,
-                                          lattice);
-        *found = status == DB_OK;
-        if (*found) name_corrections(&all->config, lattice, &all->start, keys);
+        status = db_find_lattices_of_spots(context, &all->config.settings, all->spots, &all->start,
+                                           lattices, list->lattice, &list->lattice_count);
+        if (list->lattice_count) name_corrections(&all->config, list->lattice, &all->start, keys);
     }
     if (!all) return status;
     if (all->known) {
@@ -366,26 +365,54 @@ static db_status find_by_frames(db_context *context, const db_fit_shot_list *lis
     return status;
 }
 
-/* Gives all frames of one crystal the orientation found on them together, or on the first, if the given spindle
- * angles are wrong. Refined models in the list keep their own. */
+/* Copies an entry of an image; the copy is another crystal on it. */
+static db_status copy_entry(db_context *context, db_fit_shot_list *list, size_t from) {
+    const int line = list->entry[from].line;
+    db_shot_entry *const made = db_shot_entries_add(list, list->entry[from].name, line);
+    if (!made) return db_fail_memory(context, "the lattices of a series");
+    const db_shot_entry *const of = &list->entry[from]; /* the list may have moved */
+    int complete = 1;
+    made->image = of->image;
+    for (size_t k = 0; k < of->count && complete; k++)
+        complete = db_shot_entry_override(made, of->override[k]);
+    return db_need_memory(context, complete, "the lattices of a series");
+}
+
+/* Gives the frames of a series their crystals: all frames the first one, then all again, as further shots, the next one. Refined
+ * models in the list keep their own. */
+static db_status orient_series(db_context *context, const search_keys *keys,
+                               db_fit_shot_list *list) {
+    const size_t shots = list->count;
+    for (size_t l = 1; l < list->lattice_count; l++)
+        for (size_t i = 0; i < shots; i++) {
+            if (list->entry[i].is_config) continue;
+            DB_TRY(copy_entry(context, list, i));
+            DB_TRY(orient_entry(context, &list->lattice[l], keys, &list->entry[list->count - 1]));
+        }
+    for (size_t i = 0; i < shots && list->lattice_count; i++)
+        if (!list->entry[i].is_config)
+            DB_TRY(orient_entry(context, &list->lattice[0], keys, &list->entry[i]));
+    return DB_OK;
+}
+
+/* Finds the crystals of a series on its frames together, or on the first, if the given spindle angles are wrong. */
 static db_status make_series(db_context *context, db_fit_shot_list *list) {
     const int asked = list->config.find_orientation || list->config.automatic;
+    const size_t most =
+        list->config.find_orientation > 1 ? (size_t)list->config.find_orientation : 1;
     db_fit_config own = { .image_file = "" };
-    db_fit_lattice found;
     search_keys keys = { "", "" };
-    size_t count = 0;
-    db_status status = asked ? find_by_frames(context, list, &found, &keys, &count) : DB_OK;
+    db_status status = asked ? find_by_frames(context, list, most, &keys) : DB_OK;
     if (status == DB_ERROR_INPUT) {
         status = db_fit_shot_list_config(context, list, 0, &own);
-        if (status == DB_OK) status = search_lattices(context, 1, &own, &found, &count, &keys);
+        if (status == DB_OK)
+            status =
+                search_lattices(context, most, &own, list->lattice, &list->lattice_count, &keys);
         db_fit_config_clear(&own);
     }
     list->config.find_orientation = 0;
     db_shot_list_share(list, &list->config.settings);
-    for (size_t i = 0; i < list->count && status == DB_OK && count; i++)
-        if (!list->entry[i].is_config)
-            status = orient_entry(context, &found, &keys, &list->entry[i]);
-    return status;
+    return status == DB_OK ? orient_series(context, &keys, list) : status;
 }
 
 /* Makes a list without entries. */

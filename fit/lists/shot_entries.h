@@ -25,7 +25,7 @@ struct db_fit_shot_list {
     char **override; /* of all */
     size_t count;
     db_shot_entry *entry;
-    /* lattices found on one image, which are the entries; 0: the list was read */
+    /* lattices found on one image, which are the entries, or on the frames of a series; 0: none */
     size_t lattice_count;
     db_fit_lattice lattice[DB_FIT_MOST_LATTICES];
 };

@@ -352,21 +352,23 @@ db_status db_fit_find_lattices(db_context *context, const db_measured_image *ima
     return status;
 }
 
-db_status db_find_lattice_of_spots(db_context *context, const db_fit_settings *settings,
-                                   const db_fit_cell_spots *spots, const db_experiment *start,
-                                   db_fit_lattice *lattice) {
+db_status db_find_lattices_of_spots(db_context *context, const db_fit_settings *settings,
+                                    const db_fit_cell_spots *spots, const db_experiment *start,
+                                    size_t most, db_fit_lattice *lattices, size_t *count) {
     db_experiment still = *start; /* borrows */
-    series s = { .experiment = &still, .lattice = lattice, .effort = 1 };
-    const size_t count = db_fit_cell_spots_count(spots);
-    db_search_spots list = { count, malloc((count + 1) * sizeof *list.spot) };
-    memset(lattice, 0, sizeof *lattice);
+    series s = { .experiment = &still, .lattice = lattices, .effort = 1 };
+    const size_t seen = db_fit_cell_spots_count(spots);
+    db_search_spots list = { seen, malloc((seen + 1) * sizeof *list.spot) };
+    *count = 0;
+    memset(lattices, 0, most * sizeof *lattices);
     if (!list.spot) return db_fail_memory(context, "the spots of the search for the orientation");
-    if (count) memcpy(list.spot, spots->list.spot, count * sizeof *list.spot);
+    if (seen) memcpy(list.spot, spots->list.spot, seen * sizeof *list.spot);
     still.goniometer.phi = still.goniometer.phi_step = 0;
     still.goniometer.phi_steps = 1;
     db_status status = make_cell(context, &s);
     open_room(settings, &s);
-    if (status == DB_OK) status = find_all(context, settings, &list, 1, &s);
+    if (status == DB_OK) status = find_all(context, settings, &list, most, &s);
+    *count = s.count;
     free(list.spot);
     return status;
 }

@@ -12,11 +12,11 @@ db_status db_find_other_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_settings *settings, const db_observed_spots *spots,
                                 db_fit_orientation *found);
 
-/* Finds the orientation of a crystal from spots of several images. start: model of one image. DB_ERROR_INPUT if
+/* Finds orientations of up to `most` crystals from spots of several images. start: model of one image. DB_ERROR_INPUT if
  * there is none. */
-db_status db_find_lattice_of_spots(db_context *context, const db_fit_settings *settings,
-                                   const db_fit_cell_spots *spots, const db_experiment *start,
-                                   db_fit_lattice *lattice);
+db_status db_find_lattices_of_spots(db_context *context, const db_fit_settings *settings,
+                                    const db_fit_cell_spots *spots, const db_experiment *start,
+                                    size_t most, db_fit_lattice *lattices, size_t *count);
 
 /* Sets scale and beam centre of an experiment to those of a found lattice. */
 void db_lattice_correct(const db_fit_lattice *lattice, db_experiment *experiment);

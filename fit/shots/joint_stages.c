@@ -150,7 +150,7 @@ static void share_closed_stages(db_fit_settings *settings, int series) {
 }
 
 static void choose_stages(db_fit_settings *settings, int any, int series, int by_pixels) {
-    const int closed = db_fit_has_moments(settings) && !by_pixels;
+    const int closed = db_fit_has_moments(settings) && (!by_pixels || series);
     if (closed || settings->joint.wanted)
         db_fit_closed_stages(settings);
     else
@@ -203,8 +203,14 @@ void db_stages_mark_shared(db_shots *all) {
     for (size_t i = 0; i < all->parameters; i++) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
         const int shared = !all->source->in_full && is_shared(&all->settings, p);
-        all->varies[i] = shared && all->options->series && all->options->knots > 0 &&
-                         (db_orientation_axis(p->parameter) >= 0 || p->parameter == DB_SCALE);
+        const int at_knots = all->options->knots > 0 &&
+                             (db_orientation_axis(p->parameter) >= 0 || p->parameter == DB_SCALE),
+                  by_crystal = all->crystals > 1 && p->group < 0 &&
+                               db_facts_of(p->parameter)->owner == DB_OWNER_CRYSTAL;
+        all->varies[i] = !shared || !all->options->series ? DB_VARIES_NOT
+                         : at_knots                       ? DB_VARIES_AT_KNOTS
+                         : by_crystal                     ? DB_VARIES_BY_CRYSTAL
+                                                          : DB_VARIES_NOT;
         all->shared[i] = shared && !all->varies[i];
     }
 }
@@ -227,7 +233,7 @@ static db_status check_scale(const db_shots *all) {
     for (size_t i = 0; i < all->parameters; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
         if (!needs_frames(settings, p) || !db_series_shares(all)) continue;
-        if (all->shared[i])
+        if (all->shared[i] || all->varies[i] == DB_VARIES_BY_CRYSTAL)
             return db_fail(all->context, DB_ERROR_USAGE,
                            "parameter scale: shared by all frames of a series, whose free "
                            "intensities it would only multiply; expected shared: no, or "

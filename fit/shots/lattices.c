@@ -9,7 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-db_status db_lattices_find(db_shots *all) {
+/* Does a shot begin another crystal of a series? Its frames come in the order of their images, of which the first shots are
+ * numbered. */
+static int begins_crystal(const db_shots *all, size_t shot) {
+    return all->image && all->options->series && all->image[shot] <= all->image[shot - 1];
+}
+
+static db_status find_crystals(db_shots *all) {
+    all->crystals = 1;
+    for (size_t i = 1; i < all->count; i++) all->crystals += (size_t)begins_crystal(all, i);
+    all->crystal = calloc(all->crystals, sizeof *all->crystal);
+    if (!all->crystal) return db_fail_memory(all->context, "the crystals of a series");
+    db_series_crystal *crystal = all->crystal;
+    for (size_t i = 0; i < all->count; i++) {
+        if (i > 0 && begins_crystal(all, i)) (++crystal)->first = i;
+        crystal->count++;
+    }
+    return DB_OK;
+}
+
+static db_status find_images(db_shots *all) {
     const db_fit_shot_source *const source = all->source;
     int shared = 0;
     if (!source->image || all->count == 0) return DB_OK;
@@ -23,6 +42,11 @@ db_status db_lattices_find(db_shots *all) {
     free(all->image);
     all->image = NULL;
     return DB_OK;
+}
+
+db_status db_lattices_find(db_shots *all) {
+    DB_TRY(find_images(all));
+    return find_crystals(all);
 }
 
 /* Lattices of an image that are in use. */

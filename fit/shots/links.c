@@ -10,17 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of knots of a varying quantity: evenly spaced from the first to the last shot. */
+/* Number of knots of each crystal for a varying quantity: evenly spaced from its first to its last frame. */
 static size_t knot_count(const db_shots *all) {
-    const double most = fmax(1, (double)all->count - 1),
-                 intervals = round((double)(all->count - 1) / all->options->knots);
+    size_t frames = 0;
+    for (size_t c = 0; c < all->crystals; c++)
+        if (all->crystal[c].count > frames) frames = all->crystal[c].count;
+    const double most = fmax(1, (double)frames - 1),
+                 intervals = round((double)(frames - 1) / all->options->knots);
     return 1 + (size_t)fmin(fmax(1, intervals), most);
+}
+
+/* Number of unknowns of a linked quantity that not all shots share. */
+static size_t value_count(const db_shots *all, size_t index) {
+    switch ((db_varying)all->varies[index]) {
+    case DB_VARIES_AT_KNOTS: return all->crystals * knot_count(all);
+    case DB_VARIES_BY_CRYSTAL: return all->crystals;
+    default: return all->count;
+    }
 }
 
 db_joint_links db_joint_links_make(const db_shots *all, int stage) {
     const int intensities = db_fit_is_intensity_stage(&all->settings, stage);
     unsigned char linked[DB_FIT_MOST_PARAMETERS] = { 0 };
-    db_joint_links links = { .shots = all->count };
+    db_joint_links links = { .shots = all->count,
+                             .crystals = all->crystals,
+                             .crystal = all->crystal };
     for (size_t i = 0; i < all->parameters; i++)
         linked[i] = all->shared[i] || (!intensities && (all->varies[i] || db_series_shares(all)));
     links.order = db_schur_order_make(&all->settings, stage, linked);
@@ -29,7 +43,8 @@ db_joint_links db_joint_links_make(const db_shots *all, int stage) {
             const size_t index = links.order.index[l];
             if ((all->shared[index] != 0) != (pass == 0)) continue;
             links.first[l] = links.unknowns;
-            links.values[l] = pass == 0 ? 1 : all->varies[index] ? knot_count(all) : all->count;
+            links.values[l] = pass == 0 ? 1 : value_count(all, index);
+            links.varies[l] = all->varies[index];
             links.unknowns += links.values[l];
             if (pass == 0) links.shared = links.unknowns;
         }
@@ -42,19 +57,32 @@ void db_joint_links_index(const db_joint_links *links, size_t *index) {
             index[links->first[l] + u] = links->order.index[l];
 }
 
+static size_t crystal_of(const db_joint_links *links, size_t shot) {
+    size_t c = 0;
+    while (c + 1 < links->crystals && shot >= links->crystal[c + 1].first) c++;
+    return c;
+}
+
 /* Unknowns of the quantity itself. */
 static size_t own_links(const db_joint_links *links, size_t shot, size_t linked,
                         db_joint_link link[2]) {
-    const size_t first = links->first[linked], count = links->values[linked];
-    if (first < links->shared || count == links->shots) {
-        link[0] = (db_joint_link){ first + (first < links->shared ? 0 : shot), 1 };
+    const size_t first = links->first[linked], crystal = crystal_of(links, shot);
+    if (links->varies[linked] != DB_VARIES_AT_KNOTS) {
+        const int by_crystal = links->varies[linked] == DB_VARIES_BY_CRYSTAL;
+        link[0] = (db_joint_link){ first + (first < links->shared ? 0
+                                            : by_crystal          ? crystal
+                                                                  : shot),
+                                   1 };
         return 1;
     }
-    const double place = (double)shot * (double)(count - 1) / fmax(1, (double)links->shots - 1);
+    const db_series_crystal *const own = &links->crystal[crystal];
+    const size_t count = links->values[linked] / links->crystals; /* knots */
+    const double place =
+        (double)(shot - own->first) * (double)(count - 1) / fmax(1, (double)own->count - 1);
     const size_t knot = (size_t)fmin(floor(place), (double)count - 2);
     const double beyond = place - (double)knot;
-    link[0] = (db_joint_link){ first + knot, 1 - beyond };
-    link[1] = (db_joint_link){ first + knot + 1, beyond };
+    link[0] = (db_joint_link){ first + crystal * count + knot, 1 - beyond };
+    link[1] = (db_joint_link){ first + crystal * count + knot + 1, beyond };
     return 2;
 }
 

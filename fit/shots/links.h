@@ -1,6 +1,6 @@
 /* Links between quantities of shots and the unknowns of a joint stage. A local quantity is fitted to each shot for
- * given values of the unknowns. A linked quantity is a weighted sum of unknowns: one for all shots, one for each
- * of the two knots beside the shot, or one for the shot alone. */
+ * given values of the unknowns. A linked quantity is a weighted sum of unknowns: one for all shots, one for its
+ * crystal, one for each of the two knots of its crystal beside the shot, or one for the shot alone. */
 #ifndef DB_FIT_SHOTS_LINKS_H
 #define DB_FIT_SHOTS_LINKS_H
 
@@ -19,10 +19,14 @@ typedef struct db_frame_turn {
 typedef struct db_joint_links {
     db_schur_order order; /* order of a shot's variables: linked ones first */
     size_t shots;
-    size_t unknowns, shared;               /* all; the first ones, which all shots share */
-    size_t first[DB_FIT_MOST_PARAMETERS];  /* first unknown of each linked variable, */
-    size_t values[DB_FIT_MOST_PARAMETERS]; /* and number of them: 1, of knots, or of shots */
-    const db_frame_turn *turn;             /* [shots], of linked variables turned[3]; NULL: none */
+    size_t crystals; /* of a series */
+    const db_series_crystal *crystal;
+    size_t unknowns, shared;              /* all; the first ones, which all shots share */
+    size_t first[DB_FIT_MOST_PARAMETERS]; /* first unknown of each linked variable, */
+    size_t values
+        [DB_FIT_MOST_PARAMETERS]; /* and number of them: 1, of knots or crystals, or of shots */
+    unsigned char varies[DB_FIT_MOST_PARAMETERS]; /* db_varying */
+    const db_frame_turn *turn; /* [shots], of linked variables turned[3]; NULL: none */
     size_t turned[3], first_turn;
 } db_joint_links;
 

@@ -134,7 +134,9 @@ db_status db_shown_refuse_blank(db_shots *all) {
 
 db_status db_series_parts_of(const db_shots *all, db_context *context, size_t shot,
                              db_fit_spots *parts) {
-    const size_t from = shot ? shot - 1 : 0, to = shot + 2 < all->count ? shot + 2 : all->count;
+    const db_series_crystal *const own = &all->crystal[db_shots_crystal(all, shot)];
+    const size_t end = own->first + own->count, from = shot > own->first ? shot - 1 : shot,
+                 to = shot + 2 < end ? shot + 2 : end;
     size_t most = 0, kept = 0;
     for (size_t i = from; i < to; i++) most += all->state[i].shown_before.count;
     *parts = (db_fit_spots){ .listing = DB_FIT_LISTED_BY_INDEX, .are_parts = 1 };

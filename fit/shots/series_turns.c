@@ -148,28 +148,38 @@ static void fill_turn(const frame_turning *f, double from, db_frame_turn *to) {
     }
 }
 
+/* Number of a frame's image: crystals on one mount turn together. */
+static size_t image_at(const turn_work *w, size_t shot) {
+    return w->all->image ? w->all->image[shot] : shot;
+}
+
 static void fill_turns(turn_work *w) {
-    const size_t count = w->all->count, size = (count + MOST_GROUPS - 1) / MOST_GROUPS;
+    const size_t count = w->all->count;
     double sum = 0, known = 0;
-    w->groups = (count + size - 1) / size;
+    size_t images = 0;
+    for (size_t k = 0; k < count; k++)
+        if (image_at(w, k) >= images) images = image_at(w, k) + 1;
+    const size_t size = (images + MOST_GROUPS - 1) / MOST_GROUPS;
+    w->groups = (images + size - 1) / size;
     for (size_t k = 0; k < count; k++) {
         sum += w->frame[k].known ? w->frame[k].phi : 0;
         known += w->frame[k].known;
     }
     for (size_t k = 0; k < count; k++) {
-        w->turn[k].group = k / size;
+        w->turn[k].group = image_at(w, k) / size;
         if (w->frame[k].known) fill_turn(&w->frame[k], sum / known, &w->turn[k]);
     }
 }
 
-/* Which linked variables are the angles that all frames share? 0: they do not share all three. */
+/* Which linked variables are the angles that all frames of a crystal share? 0: they do not share all three. */
 static int find_angles(turn_work *w) {
     const db_joint_links *const own = w->at->links;
     int found = 0;
     for (size_t l = 0; l < own->order.shared; l++) {
         const db_parameter p = w->all->settings.parameters[own->order.index[l]].parameter;
         const db_unknowns *const u = w->at->unknowns;
-        const int axis = db_orientation_axis(p), is_shared = own->first[l] < own->shared;
+        const int axis = db_orientation_axis(p),
+                  is_shared = own->first[l] < own->shared || own->varies[l] == DB_VARIES_BY_CRYSTAL;
         if (!is_shared || !is_turning(p) || !(u->lower[own->first[l]] < u->upper[own->first[l]]))
             continue;
         if (axis < 0) {

@@ -39,13 +39,25 @@ void db_shots_report(const db_shots *all, const db_fit_shots_event *event) {
         all->options->progress(all->options->user, event);
 }
 
+void db_shots_reason(const db_shots *all, size_t shot, char reason[DB_FIT_REASON_SIZE]) {
+    const char *const own = all->summary[shot].reason;
+    int length = 0;
+    if (all->crystals > 1 && *own)
+        length =
+            snprintf(reason, DB_FIT_REASON_SIZE, "crystal %zu: ", db_shots_crystal(all, shot) + 1);
+    snprintf(reason + length, (size_t)(DB_FIT_REASON_SIZE - length), "%.*s",
+             DB_FIT_REASON_SIZE - 1 - length, own);
+}
+
 void db_shots_report_excluded(db_shots *all) {
     for (size_t i = 0; i < all->count && all->team.rank == 0; i++) {
         if (all->summary[i].used) all->state[i].reported = 0;
         if (all->summary[i].used || all->state[i].reported) continue;
+        char reason[DB_FIT_REASON_SIZE];
+        db_shots_reason(all, i, reason);
         const db_fit_shots_event event = { .kind = DB_SHOTS_EXCLUDED,
                                            .shot = all->source->name(all->source->user, i),
-                                           .reason = all->summary[i].reason };
+                                           .reason = reason };
         db_shots_report(all, &event);
         all->state[i].reported = 1;
     }
@@ -227,15 +239,26 @@ static void begin_model(db_shots *all, size_t shot) {
         if (all->shared[i]) own.value[i] = all->common.value[i] + db_shots_shift(all, shot, i);
 }
 
-/* Sets starting values, unless a resumed run has them. Motions of groups begin at 0. The frames of a series show one
- * crystal: where it starts at another orientation than on the first frame, the goniometer has turned it, and the axes of
- * the angles, and the position, that all frames share with it. */
+void db_shots_begin_crystal(db_shots *all, size_t shot, const db_experiment *start) {
+    db_series_crystal *const c = &all->crystal[db_shots_crystal(all, shot)];
+    if (c->is_known) return;
+    c->is_known = 1;
+    memcpy(c->orientation, start->crystal.orientation, sizeof c->orientation);
+    for (size_t i = 0; i < all->parameters; i++) {
+        const db_fit_parameter *const from = &all->settings.parameters[leader_of(all, i)];
+        c->value[i] = from->group >= 0 ? 0 : db_parameter_get(start, from->parameter);
+    }
+}
+
+/* Sets starting values, unless a resumed run has them. Motions of groups begin at 0. Where a crystal of a series starts at
+ * another orientation than on its first frame, the goniometer has turned it, and the axes of the angles, and the position, that
+ * its frames share with it. */
 static void set_start(db_shots *all, size_t shot) {
     db_shot_state *const state = &all->state[shot];
     db_crystal *const on_frame = &state->start.crystal;
+    const db_series_crystal *const crystal = &all->crystal[db_shots_crystal(all, shot)];
     if (shares_mounting(all))
-        db_orientation_minus(on_frame->orientation, all->common.orientation,
-                             on_frame->misset_frame);
+        db_orientation_minus(on_frame->orientation, crystal->orientation, on_frame->misset_frame);
     db_shot_summary *const summary = &all->summary[shot];
     double *const begin = db_shots_values(all, shot).begin;
     const int elsewhere = is_elsewhere(all, &state->start);
@@ -245,6 +268,8 @@ static void set_start(db_shots *all, size_t shot) {
         begin[i] = p->group >= 0 ? 0
                    : all->shared[i] && !(elsewhere && is_shared_geometry(all, i))
                        ? all->common.start[i]
+                   : all->varies[i] == DB_VARIES_BY_CRYSTAL
+                       ? crystal->value[i]
                        : db_parameter_get(&state->start, from->parameter);
         if (p->group < 0) db_parameter_set(&state->start, p->parameter, begin[i]);
     }

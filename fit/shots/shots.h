@@ -125,8 +125,22 @@ typedef struct db_shot_summary {
 typedef struct db_common_values {
     double value[DB_FIT_MOST_PARAMETERS], start[DB_FIT_MOST_PARAMETERS];
     int at_bound[DB_FIT_MOST_PARAMETERS]; /* -1, 0, 1 */
-    double orientation[9]; /* of the first readable shot at the start, without misset */
 } db_common_values;
+
+/* A crystal of a series at the start, on its first readable frame; shots that are no series have one that counts. */
+typedef struct db_series_crystal {
+    size_t first, count;   /* its frames, which are shots in a row */
+    int is_known;          /* 1: a frame has been read */
+    double orientation[9]; /* without misset */
+    double value[DB_FIT_MOST_PARAMETERS];
+} db_series_crystal;
+
+/* How a quantity that frames of a series share varies. */
+typedef enum db_varying {
+    DB_VARIES_NOT,
+    DB_VARIES_AT_KNOTS, /* linearly between knots, each crystal's own */
+    DB_VARIES_BY_CRYSTAL
+} db_varying;
 
 /* Threads that work on shots, each with its own context (workers.h). */
 typedef struct db_workers {
@@ -146,8 +160,7 @@ typedef struct db_shots {
     db_fit_settings settings; /* with stages */
     size_t parameters;        /* of the settings */
     unsigned char shared[DB_FIT_MOST_PARAMETERS];
-    /* 1: varies along a series, linearly between knots */
-    unsigned char varies[DB_FIT_MOST_PARAMETERS];
+    unsigned char varies[DB_FIT_MOST_PARAMETERS]; /* db_varying */
     size_t count;
     db_series *series; /* intensities of a series in a joint stage; else NULL */
     size_t *sweep;     /* [count] numbers of the sweeps of a series, in a joint stage; owned */
@@ -156,10 +169,12 @@ typedef struct db_shots {
     double pixel_size;                  /* and their size (mm) */
     char displaced[DB_FIT_REASON_SIZE]; /* at the end: which panel stands elsewhere; "": none */
     char turns[DB_FIT_REASON_SIZE]; /* at its end: for what other turns its frames ask; "": none */
-    size_t *image;            /* [count]: first shot with the same image; NULL: each has its own */
-    db_shot_state *state;     /* [count] */
-    db_shot_summary *summary; /* [count] */
-    double *numbers;          /* of the shots' parameters: db_shots_values */
+    size_t *image; /* [count]: first shot with the same image; NULL: each has its own */
+    size_t crystals;
+    db_series_crystal *crystal; /* [crystals], in the order of their frames; owned */
+    db_shot_state *state;       /* [count] */
+    db_shot_summary *summary;   /* [count] */
+    double *numbers;            /* of the shots' parameters: db_shots_values */
     db_common_values common;
     size_t chunk;      /* consecutive shots whose sums are one */
     db_shares *shares; /* distribution over processes */
@@ -205,7 +220,14 @@ static inline double *db_shots_value(const db_shots *all, size_t shot) {
 
 /* Do the shots share intensities, as frames of a series? */
 static inline int db_series_shares(const db_shots *all) {
-    return all->options->series && all->settings.intensity == DB_FIT_FREE && !all->image;
+    return all->options->series && all->settings.intensity == DB_FIT_FREE;
+}
+
+/* Number of the crystal that a shot shows. */
+static inline size_t db_shots_crystal(const db_shots *all, size_t shot) {
+    size_t c = 0;
+    while (c + 1 < all->crystals && shot >= all->crystal[c + 1].first) c++;
+    return c;
 }
 
 static inline size_t db_shots_chunks(const db_shots *all) {
@@ -218,6 +240,9 @@ db_status db_shots_read(db_shots *all, db_context *context, size_t shot, db_meas
 
 /* Takes the common amplitudes from the first starting model; frees those of others. */
 void db_shots_keep_amplitudes(db_shots *all, db_experiment *start);
+
+/* Takes the starting values of a crystal from one of its frames, unless they are known. */
+void db_shots_begin_crystal(db_shots *all, size_t shot, const db_experiment *start);
 
 /* Lets go of an image. */
 void db_shots_release(const db_shots *all, db_measured_image *image);
@@ -262,6 +287,9 @@ db_status db_shots_exclude(db_shots *all, db_context *context, size_t shot, db_s
 /* Difference of a shot's value of quantity i from the shared value: detectors at several places keep their
  * differences. */
 double db_shots_shift(const db_shots *all, size_t shot, size_t i);
+
+/* Why a shot is excluded or wrong, with the number of its crystal if there are several. */
+void db_shots_reason(const db_shots *all, size_t shot, char reason[DB_FIT_REASON_SIZE]);
 
 /* Reports the shots that have been excluded since the last call. */
 void db_shots_report_excluded(db_shots *all);

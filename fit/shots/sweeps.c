@@ -1,4 +1,4 @@
-/* Sweeps of a series: runs of frames on which the crystal turns on, on one setting of the goniometer. */
+/* Sweeps of a series: runs of frames on which a crystal turns on, on one setting of the goniometer. */
 #include "fit/shots/sweeps.h"
 
 #include "base/context_internal.h"
@@ -72,11 +72,14 @@ db_status db_sweeps_find(db_shots *all) {
     if (status == DB_OK)
         status = db_team_broadcast(&all->team, all->context, list, all->count * sizeof *list);
     const turning *before = NULL;
+    size_t last = 0;
     for (size_t k = 0; k < all->count && list && status == DB_OK; k++) {
         if (k > 0) all->sweep[k] = all->sweep[k - 1];
         if (!list[k].known) continue;
-        if (before && !is_of_sweep(before, &list[k])) all->sweep[k]++;
+        const size_t crystal = db_shots_crystal(all, k);
+        if (before && (crystal != last || !is_of_sweep(before, &list[k]))) all->sweep[k]++;
         before = &list[k];
+        last = crystal;
     }
     if (list && status == DB_OK) find_steps(all, list);
     free(list);

@@ -1,4 +1,4 @@
-/* Sweeps of a series: runs of frames on which the crystal turns on, on one setting of the goniometer. */
+/* Sweeps of a series: runs of frames on which a crystal turns on, on one setting of the goniometer. */
 #ifndef DB_FIT_SHOTS_SWEEPS_H
 #define DB_FIT_SHOTS_SWEEPS_H
 

@@ -298,6 +298,7 @@ const db_fit_shots_result *synthetic_list(synthetic *s) {
     db_fit_result *const r = &s->result;
     r->name = s->config.image_file;
     r->used = 1;
+    r->crystal = 1;
     s->list = (db_fit_shots_result){ .status = r->status,
                                      .in_full = 1,
                                      .estimates = r->estimates,

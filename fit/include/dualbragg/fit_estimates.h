@@ -18,6 +18,7 @@ typedef struct db_fit_estimate {
     db_parameter parameter;
     int at_bound; /**< -1 lower, 1 upper, 0 inside */
     int shared;   /**< 1: all shots have one value; 0: each has its own; a single shot: 1 */
+    int by_crystal; /**< 1: not shared, but one value for all frames of a crystal, of a series of several */
     double start;
     double value;
     double error_unscaled; /**< from the variances alone */

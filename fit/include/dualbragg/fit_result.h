@@ -162,6 +162,8 @@ enum { DB_FIT_REASON_SIZE = 512 };
 typedef struct db_fit_result {
     const char *name; /**< the source's; NULL: only rank 0 and another process know it */
     int used;         /**< 0: excluded, for `reason` */
+    size_t
+        crystal; /**< of a series of several crystals: number of the one that it shows, from 1; else 0 */
     /** DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best model so far */
     db_status status;
     char reason[DB_FIT_REASON_SIZE]; /**< reason for its end, or why it may not be used */

@@ -409,6 +409,7 @@ static void compare_lit(const lit_series *lit, int alone, db_shot_summary summar
     db_series_part parts[REFLECTIONS * LIT];
     size_t first[REFLECTIONS * LIT + 1];
     const db_fit_shots_options options = { .series = 1 };
+    db_series_crystal crystal = { .count = LIT };
     void *light[LIT];
     db_series series = { .count = alone ? REFLECTIONS * LIT : REFLECTIONS,
                          .first = first,
@@ -419,6 +420,8 @@ static void compare_lit(const lit_series *lit, int alone, db_shot_summary summar
                      .options = &options,
                      .series = &series,
                      .count = LIT,
+                     .crystals = 1,
+                     .crystal = &crystal,
                      .summary = summary };
     for (size_t r = 0; r <= series.count; r++) first[r] = alone ? r : r * LIT;
     for (int r = 0; r < REFLECTIONS; r++) {

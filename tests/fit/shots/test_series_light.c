@@ -28,6 +28,7 @@ typedef struct boxes {
     db_series series;
     db_shot_summary summary[FRAMES];
     db_fit_shots_options options;
+    db_series_crystal crystal;
     db_shots all;
 } boxes;
 
@@ -41,11 +42,14 @@ static boxes *begin(size_t count) {
                              .curvature = b->curvature,
                              .light = b->of_frame };
     b->options.series = 1;
+    b->crystal.count = FRAMES;
     b->all = (db_shots){ .context = context,
                          .team = { .size = 1 },
                          .options = &b->options,
                          .series = &b->series,
                          .count = FRAMES,
+                         .crystals = 1,
+                         .crystal = &b->crystal,
                          .summary = b->summary };
     for (size_t k = 0; k < FRAMES; k++) {
         b->of_frame[k] = b->light[k];

@@ -1,0 +1,80 @@
+#!/bin/sh
+# Two crystals on the frames of one series: each is found on all frames together, and has an orientation, a place and a spread of its
+# own. They share cell, beam, detector and spindle.
+set -eu
+. "$SOURCE_DIR/tests/support/refinement"
+crystal="-cell 40 40 64 90 90 90 -N 15 -gauss_xtal -default_F 1e6 -lambda 1 -distance 100 -detpixels 300 -pixel 0.25 -oversample 1
+    -spots closed"
+for frame in 0 1 2 3; do
+    turn="-phi $((12 * frame)) -osc 1"
+    # shellcheck disable=SC2086
+    "$DUALBRAGG" sim $crystal $turn -fluence 2e19 -misset 20 20 30 -mosaic_rms 0.12 -crystal_position 0.2 -0.22 0.1 -water 30 \
+        -floatfile one.f32 > /dev/null
+    # shellcheck disable=SC2086
+    "$DUALBRAGG" sim $crystal $turn -fluence 1e19 -misset 71 -25 55 -mosaic_rms 0.08 -crystal_position -0.1 0.12 -0.15 \
+        -floatfile two.f32 > /dev/null
+    "$DUALBRAGG" add one.f32 two.f32 -o sum.f32 > /dev/null
+    "$DUALBRAGG" noise -floatfile sum.f32 -detpixels 300 -pixel 0.25 -distance 100 -lambda 1 -calibration 0 -seed $((frame + 1)) \
+        -noisefile frame_$frame.img > /dev/null
+    echo "frame_$frame.img model.phi=$((12 * frame)) model.osc=1" >> frames.txt
+done
+cat > series.yaml << 'END'
+shots: {list: frames.txt, series: yes}
+model: {cell: [40.04, 40.04, 63.95, 90, 90, 90], symmetry: tetragonal, shape: gauss, Ncells: [15, 15, 15], spots: closed, mosaic_rms: 0.1,
+        oversample: 1, find_orientation: {lattices: 4}}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, cell_a: {range: 0.5}, cell_c: {range: 0.5}, crystal_x: ,
+         crystal_y: , crystal_z: , mosaic_variance: }
+data: {model_error: 0}
+END
+fit 0 series.yaml --output both --no-report
+grep -q '^8 shots of frames.txt' both.log && [ "$(grep -c '^lattice [0-9]' both.log)" -eq 2 ] ||
+    fail "two crystals are not two lattices: $(head -n 8 both.log)"
+grep -q '^8 of 8 shots in use' both.log || fail "frames were excluded: $(grep excluded both.log)"
+near "chi2" "$(sed -n 's/.*chi2 per degree of freedom .* -> //p' both.log)" 1 0.03
+near "cell a" "$(refined both.json cell_a)" 40 0.002
+near "cell c" "$(refined both.json cell_c)" 64 0.004
+
+# what a crystal has of its own is the same on all its frames, and as rendered, within errors
+python3 -S - > out << 'END' || fail "crystals of a series: $(cat out)"
+import json
+
+found = json.load(open("both.json"))
+crystals = {}
+for shot in found["shots"]:
+    crystals.setdefault(shot["crystal"], []).append(shot)
+assert sorted(crystals) == [1, 2] and all(len(c) == 4 for c in crystals.values()), sorted(crystals)
+names = [[s["name"] for s in c] for c in crystals.values()]
+assert names[0] == names[1] == sorted(names[0]), names
+place = {"crystal_x": (0.2, -0.1), "crystal_y": (-0.22, 0.12), "crystal_z": (0.1, -0.15), "mosaic_variance": (0.0144, 0.0064)}
+of = {name: k for k, name in enumerate(found["local"])}
+squares = []
+for frames in crystals.values():
+    first = frames[0]
+    brightest = int(first["refined"][of["crystal_x"]] < 0.05)
+    for name in of:
+        assert len({f["refined"][of[name]] for f in frames}) == 1, (name, frames)
+    for name, true in place.items():
+        value, error = first["refined"][of[name]], first["error"][of[name]]
+        print(name, value, error, true[brightest])
+        assert 0 < error < 0.01 * (1 if "crystal" in name else 0.1), (name, error)
+        squares.append(((value - true[brightest]) / error) ** 2)
+assert max(squares) < 16 and sum(squares) / len(squares) < 3, squares
+END
+[ "$(grep -c '^  crystal [12]  ' both.log)" -eq 2 ] || fail "the log has no table of each crystal: $(cat both.log)"
+
+# the experiment list has both, and no reflection begins on one and ends on the other
+awk '$1 !~ /^#/ && $11 <= 4 && $12 > 4 { bad = 1 } $1 !~ /^#/ { n++ } END { exit bad || n < 300 }' both.hkl ||
+    fail "reflections of crystals: $(head -n 30 both.hkl)"
+
+# crystals of which a list names each frame once: their orientations and places are the list's; a wrong one among them is refused
+head -n 2 frames.txt > few.txt
+{
+    sed 's/$/ model.misset=[20.04,19.97,30.05] model.crystal_position=[0.2,-0.22,0.1]/' few.txt
+    sed 's/$/ model.misset=[70.95,-24.97,55.03] model.crystal_position=[-0.1,0.12,-0.15]/' few.txt
+    sed 's/$/ model.misset=[40,60,-15]/' few.txt
+} > listed.txt
+sed 's/, find_orientation: .*/}/; s/, crystal_x: ,/}/; /crystal_y/d; s/frames.txt/listed.txt/' series.yaml > listed.yaml
+fit 1 listed.yaml --output three --no-report
+grep -q 'a minimum was found, but all 2 frames of crystal 3 were excluded; the first is frame_0.img, ' err || fail "a crystal that is not there: $(cat err)"
+[ "$(grep -c '^  frame_[01].img: crystal 3: ' three.log)" -eq 2 ] || fail "excluded frames do not name their crystal: $(cat three.log)"
+grep -q '^4 of 6 shots in use' three.log || fail "frames of the others were excluded: $(cat three.log)"
