@@ -27,15 +27,20 @@ typedef struct merging {
     size_t *shot;        /* [passages] frame on which its middle is */
 } merging;
 
-/* The space group of the settings, or P 1, if they have none that fits the cell. */
-static const char *group_of(const db_shots *all, const double cell[6]) {
-    static const char none[] = "";
-    const char *const name = all->settings.amplitude_group;
+/* The space group of the settings, or P 1 if they name none: a lattice or a crystal system leaves it open. */
+static db_status name_group(const db_shots *all, const double cell[6], const char **name) {
     db_space_group *const group = malloc(sizeof *group);
-    const int is_group =
-        group && *name && db_space_group_of_cell(all->context, name, cell, group) == DB_OK;
+    if (!group) return db_fail_memory(all->context, "the space group of a series");
+    *name = all->settings.amplitude_group;
+    const db_status status =
+        **name ? db_space_group_of_cell(all->context, *name, cell, group) : DB_OK;
     free(group);
-    return is_group ? name : none;
+    if (status == DB_OK || status == DB_ERROR_MEMORY) return status;
+    db_notice(all->context,
+              "symmetry '%s' is no space group for merged intensities, which are those of P 1: %s",
+              *name, db_context_message(all->context));
+    *name = "";
+    return DB_OK;
 }
 
 static int is_measured(const db_fit_passage *p) {
@@ -56,8 +61,10 @@ static db_status list_measured(merging *m) {
         if (is_measured(p)) most = fmax(most, db_length(q));
     }
     const double finest = 1 / (most * (1 + 1e-6));
-    return db_asu_list_make(all->context, cell, group_of(all, cell), finest,
-                            all->settings.joint.anomalous, &m->to->list);
+    const char *group;
+    DB_TRY(name_group(all, cell, &group));
+    return db_asu_list_make(all->context, cell, group, finest, all->settings.joint.anomalous,
+                            &m->to->list);
 }
 
 /* Sweeps begin with their first frames in use, and the last one ends with its last. */

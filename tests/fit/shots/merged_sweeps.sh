@@ -91,3 +91,7 @@ if "$DUALBRAGG" --version | grep -q gemmi; then
     [ "$rows" = "$(awk '$1 !~ /^#/ { for (i = 1; i <= 3; i++) if ($i < 0) $i = -$i; print $1, $2, $3 }' sweeps_merged.hkl | sort -u | wc -l)" ] ||
         fail "reflections of the merged file: $rows"
 fi
+# a lattice leaves the space group open, so the log says that equivalent reflections stay apart
+fit 0 series.yaml model.symmetry=oP --output lattice --no-report
+grep -q '"space_group": "P 1"' lattice.json || fail "the space group of a lattice: $(grep space_group lattice.json)"
+grep -q "symmetry 'oP' is no space group for merged intensities, which are those of P 1" out || fail "the log: $(cat out)"
