@@ -1,4 +1,5 @@
 /* Facts about one file: images, spots, matrices; import_experiment.c and import_amplitudes.c have the others. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli/import.h"
 
 #include "base/context_internal.h"
@@ -19,6 +20,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void db_imported_add(db_imported *file, const char *key, int count, const double *number,
                      const char *format, ...) {
@@ -370,13 +372,16 @@ static void read_known(db_context *context, const db_format *format, const char 
 
 static db_status recognize(db_context *context, const char *path, const db_format **format,
                            db_imported *file) {
+    struct stat info;
+    if (stat(path, &info) == 0 &&
+        !S_ISREG(info.st_mode)) /* a pipe's content is gone once it is read */
+        return db_fail(context, DB_ERROR_FILE, "%s: expected a file, found a %s", path,
+                       S_ISDIR(info.st_mode) ? "directory" : "pipe or device");
     FILE *const there = fopen(path, "rb");
     if (!there)
         return db_fail(context, DB_ERROR_FILE, "%s: cannot open: %s", path, strerror(errno));
-    const int first = fgetc(there), directory = first == EOF && ferror(there) && errno == EISDIR;
+    const int first = fgetc(there);
     fclose(there);
-    if (directory)
-        return db_fail(context, DB_ERROR_FILE, "%s: expected a file, found a directory", path);
     if (first == EOF)
         return db_fail(context, DB_ERROR_INPUT, "%s: the file is empty or cannot be read", path);
     DB_TRY(db_recognize_file(context, file->path, &file->kind));

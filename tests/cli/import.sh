@@ -50,6 +50,8 @@ expect_kept 3 "missing.cbf: cannot open: No such file" import missing.cbf
 says "missing.cbf: not read"
 mkdir folder.cbf
 expect_kept 3 "folder.cbf: expected a file, found a directory" import folder.cbf
+mkfifo pipe.cbf
+expect_kept 3 "pipe.cbf: expected a file, found a pipe or device" import pipe.cbf
 expect_kept 2 "expected files, found none" import
 expect_kept 3 "cannot open" import nothing.img
 printf 'not an image' > odd.img
