@@ -203,9 +203,11 @@ static int slope_places(const spot_block *b, const db_spot_pass *pass, size_t so
     return any;
 }
 
-static void fill_vector(const spot_block *b, const db_spot_pass *pass, const interface_values *z,
-                        const db_spot_name *kind, const int place[DIRS],
-                        const spot_vector *vector) {
+/* A call of its own: with AVX-512 the frames of both would be beyond the bound for threads with small stacks. */
+static __attribute__((noinline)) void fill_vector(const spot_block *b, const db_spot_pass *pass,
+                                                  const interface_values *z,
+                                                  const db_spot_name *kind, const int place[DIRS],
+                                                  const spot_vector *vector) {
     const int moving = b->spots->moving;
     const db_spot_name name = { .tail = kind->tail, .passage = { .moves = kind->passage.moves } };
     const spot_node node = node_of(b, z, vector);
