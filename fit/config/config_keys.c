@@ -93,9 +93,10 @@ static const db_config_key model_keys[] = {
         "matrix"),
     OTHER("find_orientation", DB_KEY_LATTICES, IN_CONFIG(find_orientation), NULL, NULL,
         "yes: finds the orientation from the spots, and the cell if none is given; a given orientation is ignored. "
-        "The pattern's scale (cell, distance) must be right to 3 % if all edges are refined, else to 0.5 %; the beam "
-        "centre to 10 pixels if it is refined, else to 2. {lattices: N}: finds up to N crystals on one image, or on "
-        "the frames of a series, and refines them together; one of no, yes, {lattices: N}"),
+        "The pattern's scale (cell, distance) must be right to 3 %, and each edge to 5 %, if all edges are refined, "
+        "else to 0.5 %; the beam centre to 10 pixels if it is refined, else to 2. {lattices: N}: finds up to N "
+        "crystals on one image, or on the frames of a series, and refines them together; one of no, yes, "
+        "{lattices: N}"),
     FIELD(MISSET, NULL, NULL),
     FIELD(MISSET_FRAME, NULL, NULL),
     FIELD(CRYSTAL_POSITION, NULL, NULL),

@@ -102,9 +102,9 @@ static void name_corrections(const db_fit_config *config, const db_fit_lattice *
                              db_experiment *start, search_keys *keys) {
     const double *const cell = start->crystal.cell, *const centre = start->detector.centre,
                         *const pixel = start->detector.panels[0].pixel_size;
-    if (!config->found_cell && found->cell_scale == 1 && found->beam_shift[0] == 0 &&
-        found->beam_shift[1] == 0)
-        return;
+    int is_given = !config->found_cell && found->beam_shift[0] == 0 && found->beam_shift[1] == 0;
+    for (int i = 0; i < 3; i++) is_given &= found->edge_scale[i] == 1;
+    if (is_given) return;
     db_lattice_correct(found, start);
     write_cell(cell, keys->cell);
     if (*config->expt_file) return;

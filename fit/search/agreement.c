@@ -21,6 +21,16 @@ db_status db_search_lattice_make(db_context *context, const double a_star[9],
     return DB_OK;
 }
 
+void db_search_lattice_stretch(const double longer[3], db_search_lattice *lattice) {
+    for (int e = 0; e < 3; e++) {
+        lattice->volume *= 1 + longer[e];
+        for (int k = 0; k < 3; k++) {
+            lattice->a_star[3 * k + e] /= 1 + longer[e];
+            lattice->real[3 * e + k] *= 1 + longer[e];
+        }
+    }
+}
+
 void db_search_lattice_turn(const db_search_lattice *lattice, const double turn[9],
                             double a_star[9], double to_index[9]) {
     double back[9];
@@ -110,10 +120,17 @@ db_agreement db_search_agreement(const db_search_lattice *lattice, const db_sear
     return a;
 }
 
+/* ln of the probability of n or more, where a mean is expected; of probabilities that no number holds, too: they are a geometric
+ * series, as n is far above the mean. */
+static double log_poisson_tail(size_t n, double mean) {
+    const double tail = gsl_cdf_poisson_Q((unsigned)n - 1, mean), first = (double)n;
+    if (tail > DBL_MIN) return log(tail);
+    return first * log(mean) - mean - lgamma(first + 1) - log1p(-mean / (first + 1));
+}
+
 double db_agreement_log_probability(const db_agreement *a) {
     if (a->near == 0) return 0;
-    const double tail = gsl_cdf_poisson_Q((unsigned)a->near - 1, a->by_chance);
-    return tail > 0 ? fmin(0, a->tried + log(tail)) : log(DBL_MIN);
+    return fmin(0, a->tried + log_poisson_tail(a->near, a->by_chance));
 }
 
 int db_agreement_is_better(const db_agreement *one, const db_agreement *other) {

@@ -20,14 +20,19 @@ typedef struct db_search_lattice {
 } db_search_lattice;
 
 typedef struct db_search_pose {
-    double turn[9];  /* rotation of the crystal from the start */
-    double scale;    /* factor on scattering vectors, and so on the edges whose nodes meet them */
+    double turn[9]; /* rotation of the crystal from the start */
+    double scale;   /* factor on scattering vectors, and so on the edges whose nodes meet them */
+    double
+        longer[3];   /* parts by which edges are longer than that: of the lattice that spots meet */
     double beam[2];  /* pixels by which the direct beam is farther along fast and slow */
     double distance; /* fraction by which the detector is farther; its tilts are ignored */
 } db_search_pose;
 
 db_status db_search_lattice_make(db_context *context, const double a_star[9],
                                  db_search_lattice *lattice);
+
+/* Makes edges longer by these parts. */
+void db_search_lattice_stretch(const double longer[3], db_search_lattice *lattice);
 
 /* The turned lattice, and its inverse, which gives indices of scattering vectors. */
 void db_search_lattice_turn(const db_search_lattice *lattice, const double turn[9],

@@ -22,8 +22,8 @@ enum {
     MOST_WIDE = 4000, /* spots in use if hot pixels or ice may be among the strongest */
     FEWEST = 5
 };
-/* Possible errors of the scale (relative) and of the beam centre (pixels), if they are refined. */
-static const double wide_scale = 0.03, wide_beam = 10;
+/* Possible errors of the scale and of a single edge (relative), and of the beam centre (pixels), if they are refined. */
+static const double wide_scale = 0.03, wide_edge = 0.05, wide_beam = 10;
 
 /* Least fraction of the spots that a lattice must index beyond chance: another crystal's lattice may agree in a
  * row or a layer of nodes. */
@@ -90,6 +90,7 @@ static db_status look_wide(db_context *context, series *s, size_t most, double t
     memcpy(turn, pose.turn, sizeof pose.turn);
     db_search_spots_move(&pose, s->left.spot, s->left.count);
     if (s->all) db_search_spots_move(&pose, s->all, s->all_count);
+    db_search_lattice_stretch(pose.longer, &s->cell);
     s->pose = pose;
     return DB_OK;
 }
@@ -175,7 +176,7 @@ static db_status find_next(db_context *context, const db_fit_settings *settings,
     db_search_spots *const left = &s->left;
     size_t known = 0;
     DB_TRY(find_one(context, settings, s, most - s->count, s->turn[s->count], &one->found));
-    s->room = (db_search_room){ { 0, 0 }, { { 0, 0 }, { 0, 0 } } }; /* one for all lattices */
+    s->room = (db_search_room){ .scale = { 0, 0 } }; /* one for all lattices */
     (void)db_orientation_agreement(&s->cell, s->turn[s->count], 1, left->spot, left->count,
                                    s->marked);
     while (known < s->count &&
@@ -231,7 +232,8 @@ static db_status find_all(db_context *context, const db_fit_settings *settings,
         if (status == DB_OK) drop_doubtful(s);
     }
     for (size_t l = 0; l < s->count; l++) {
-        s->lattice[l].cell_scale = s->pose.scale;
+        for (int i = 0; i < 3; i++)
+            s->lattice[l].edge_scale[i] = s->pose.scale * (1 + s->pose.longer[i]);
         for (int d = 0; d < 2; d++)
             s->lattice[l].beam_shift[d] =
                 s->pose.beam[d] * s->experiment->detector.panels[0].pixel_size[d];
@@ -269,7 +271,10 @@ static void open_room(const db_fit_settings *settings, series *s) {
             may_move(settings, (db_parameter)(DB_CELL_A + i), edge, wide_scale * edge, room);
         scale[0] = fmax(scale[0], 1 + room[0] / edge);
         scale[1] = fmin(scale[1], 1 + room[1] / edge);
+        (void)may_move(settings, (db_parameter)(DB_CELL_A + i), edge, wide_edge * edge, room);
+        for (int k = 0; k < 2; k++) s->room.edge[i][k] = 1 + room[k] / edge;
     }
+    for (int i = 0; i < 3 && !s->wide[0]; i++) s->room.edge[i][0] = s->room.edge[i][1] = 1;
     if (!s->wide[0]) scale[0] = scale[1] = 1;
     for (int d = 0; d < 2; d++) {
         const db_parameter centre = d ? DB_BEAM_SLOW : DB_BEAM_FAST;
@@ -374,7 +379,7 @@ db_status db_find_lattices_of_spots(db_context *context, const db_fit_settings *
 }
 
 void db_lattice_correct(const db_fit_lattice *lattice, db_experiment *experiment) {
-    for (int i = 0; i < 3; i++) experiment->crystal.cell[i] *= lattice->cell_scale;
+    for (int i = 0; i < 3; i++) experiment->crystal.cell[i] *= lattice->edge_scale[i];
     for (int d = 0; d < 2; d++) experiment->detector.centre[d] += lattice->beam_shift[d];
 }
 

@@ -279,27 +279,36 @@ static int has_no_directions(const db_fit_config *config, const db_crystal *crys
 
 /* Values that a search corrects. */
 typedef struct roughly {
-    double edge, centre[2]; /* angstrom, mm */
+    double edge[3], centre[2]; /* angstrom, mm */
 } roughly;
 
 static roughly what_is_known(const db_experiment *e) {
-    return (roughly){ e->crystal.cell[0], { e->detector.centre[0], e->detector.centre[1] } };
+    const double *const cell = e->crystal.cell, *const centre = e->detector.centre;
+    return (roughly){ { cell[0], cell[1], cell[2] }, { centre[0], centre[1] } };
 }
 
 static void say_corrected(const roughly *given, const db_experiment *start,
                           db_notice_function notices, void *user) {
     const double *const pixel = start->detector.panels[0].pixel_size;
     const roughly found = what_is_known(start);
-    char line[240];
-    if (found.edge == given->edge && found.centre[0] == given->centre[0] &&
+    char line[300], edges[80];
+    double longer[3];
+    for (int i = 0; i < 3; i++) longer[i] = 100 * (found.edge[i] / given->edge[i] - 1);
+    const int one = fabs(longer[1] - longer[0]) < 1e-9 && fabs(longer[2] - longer[0]) < 1e-9;
+    if (one && longer[0] == 0 && found.centre[0] == given->centre[0] &&
         found.centre[1] == given->centre[1])
         return;
+    if (one)
+        snprintf(edges, sizeof edges, "edges %+.2f %% longer", longer[0]);
+    else
+        snprintf(edges, sizeof edges, "edges %+.2f, %+.2f, %+.2f %% longer", longer[0], longer[1],
+                 longer[2]);
     snprintf(line, sizeof line,
-             "found with edges %+.2f %% longer and the beam's centre %+.1f, %+.1f pixels along "
-             "fast, slow: "
-             "cell, distance or wavelength are off by as many percent",
-             100 * (found.edge / given->edge - 1), (found.centre[0] - given->centre[0]) / pixel[0],
-             (found.centre[1] - given->centre[1]) / pixel[1]);
+             "found with %s and the beam's centre %+.1f, %+.1f pixels along fast, slow: cell%s off "
+             "by as many percent",
+             edges, (found.centre[0] - given->centre[0]) / pixel[0],
+             (found.centre[1] - given->centre[1]) / pixel[1],
+             one ? ", distance or wavelength are" : " is");
     notices(user, line);
 }
 

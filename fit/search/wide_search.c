@@ -10,8 +10,10 @@
 #include "base/degree.h"
 #include "base/threads.h"
 #include "base/vector.h"
+#include "fit/config/certain.h"
 #include "fit/linear/cholesky.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +39,8 @@ static const double angles[] = {
 }; /* degree: tolerances */
 /* Prior standard deviations of scale, beam and edges, which decide where spots do not. */
 static const double LIKELY_SCALE = 0.01, LIKELY_BEAM = 5, LIKELY_EDGE = 0.02;
-static const double SAME_EDGE = 1e-3; /* difference of two edges that are equal */
+static const double STRETCH_BY_CHANCE = 0.05; /* most probability that chance prefers other edges */
+static const double SAME_EDGE = 1e-3;         /* difference of two edges that are equal */
 
 typedef struct row_list {
     size_t count;
@@ -50,7 +53,8 @@ typedef struct wide {
     size_t count, probed;
     const db_search_spot *spots;
     const db_search_room *room;
-    float *q[3]; /* of the probed spots */
+    float *q[3];            /* of the probed spots */
+    unsigned char *near[2]; /* [count] spots near nodes of two lattices */
     row_list rows[EDGES];
     int leader[EDGES]; /* the first edge that has the length of this one, and changes with it */
     db_search_candidates candidates;
@@ -265,16 +269,9 @@ static void slopes_by_edges(const wide *w, const double a_star[9], const double 
 }
 
 static void stretch_edges(const wide *w, const double by[EDGES], db_search_lattice *lattice) {
-    double factor[EDGES];
-    for (int e = 0; e < EDGES; e++) {
-        factor[e] = exp(by[w->leader[e]]);
-        lattice->volume *= factor[e];
-    }
-    for (int e = 0; e < EDGES; e++)
-        for (int k = 0; k < 3; k++) {
-            lattice->a_star[3 * k + e] /= factor[e];
-            lattice->real[3 * e + k] *= factor[e];
-        }
+    double longer[EDGES];
+    for (int e = 0; e < EDGES; e++) longer[e] = expm1(by[w->leader[e]]);
+    db_search_lattice_stretch(longer, lattice);
 }
 
 /* A least-squares step with spots nearer to nodes than a tolerance. stretched: a lattice whose edges change as well;
@@ -336,14 +333,25 @@ static double ln_tried(const wide *w) {
     return sum;
 }
 
+static db_agreement agree_as_given(const wide *w, const db_search_pose *pose, unsigned char *near) {
+    const size_t last = sizeof angles / sizeof *angles - 1;
+    db_agreement found =
+        db_search_agreement(w->lattice, pose, 1, angles[last], w->spots, w->count, near);
+    found.tried = ln_tried(w);
+    return found;
+}
+
+/* Refines a pose with the given edges. */
+static db_agreement improve_as_given(const wide *w, db_search_pose *pose, unsigned char *near) {
+    const size_t rounds = sizeof angles / sizeof *angles;
+    for (size_t r = 0; r < rounds; r++) improve_pose(w, angles[r], NULL, pose);
+    return agree_as_given(w, pose, near);
+}
+
 /* Refines a pose, and takes it if it is less probable by chance than the best so far. */
 static int take_better(const wide *w, db_search_pose own, db_search_pose *pose,
                        db_agreement *agreement) {
-    const size_t rounds = sizeof angles / sizeof *angles;
-    for (size_t r = 0; r < rounds; r++) improve_pose(w, angles[r], NULL, &own);
-    db_agreement found =
-        db_search_agreement(w->lattice, &own, 1, angles[rounds - 1], w->spots, w->count, NULL);
-    found.tried = ln_tried(w);
+    const db_agreement found = improve_as_given(w, &own, NULL);
     if (!db_agreement_is_better(&found, agreement)) return 0;
     *agreement = found;
     *pose = own;
@@ -370,15 +378,19 @@ static int beam_of(const wide *w, const db_search_pose *pose, const double vecto
     return db_length(left) < along * db_length(vector);
 }
 
-/* Agreement of a pose if each edge of the cell may have its own scale, with the prior of its beam. */
-static db_agreement agree_stretched(const wide *w, db_search_pose pose) {
+/* Refines a pose with a lattice whose edges change each by itself. */
+static db_agreement improve_edges(const wide *w, db_search_lattice *lattice, db_search_pose *pose,
+                                  unsigned char *near) {
     enum { ROUNDS = 12 };
     const size_t last = sizeof angles / sizeof *angles - 1;
+    for (size_t r = 0; r < ROUNDS; r++) improve_pose(w, angles[r < last ? r : last], lattice, pose);
+    return db_search_agreement(lattice, pose, 1, angles[last], w->spots, w->count, near);
+}
+
+/* Agreement of a pose if each edge of the cell may have its own scale, with the prior of its beam. */
+static db_agreement agree_stretched(const wide *w, db_search_pose pose) {
     db_search_lattice lattice = *w->lattice;
-    for (size_t r = 0; r < ROUNDS; r++)
-        improve_pose(w, angles[r < last ? r : last], &lattice, &pose);
-    db_agreement found =
-        db_search_agreement(&lattice, &pose, 1, angles[last], w->spots, w->count, NULL);
+    db_agreement found = improve_edges(w, &lattice, &pose, NULL);
     found.tried = (pose.beam[0] * pose.beam[0] + pose.beam[1] * pose.beam[1]) /
                   (2 * LIKELY_BEAM * LIKELY_BEAM);
     found.score -= found.tried;
@@ -419,6 +431,70 @@ static void choose_pose(wide *w, db_search_pose *pose, db_agreement *agreement) 
     if (better) try_other_nodes(w, pose, agreement);
 }
 
+/* ln of the number of lattices that were tried if edges differ by more than a tolerance. */
+static double ln_edges_tried(const wide *w) {
+    const double last = angles[sizeof angles / sizeof *angles - 1] * DB_DEGREE;
+    double sum = ln_tried(w);
+    for (int e = 0; e < EDGES; e++)
+        sum += w->leader[e] == e ? log1p((w->room->edge[e][1] - w->room->edge[e][0]) / last) : 0;
+    return sum;
+}
+
+/* Takes how much longer the edges of a lattice are; 0: one is outside the room. */
+static int take_edges(const wide *w, const db_search_lattice *lattice, db_search_pose *pose) {
+    int inside = 1;
+    for (int e = 0; e < EDGES; e++) {
+        const double factor =
+            db_length(lattice->real + 3 * e) / db_length(w->lattice->real + 3 * e);
+        pose->longer[e] = factor - 1;
+        inside &= pose->scale * factor >= w->room->edge[e][0] &&
+                  pose->scale * factor <= w->room->edge[e][1];
+    }
+    return inside;
+}
+
+/* Have other edges brought more spots to nodes than they have taken away, beyond chance? With edges as good as the given ones
+ * one is as likely as the other (Q. McNemar, Psychometrika 12, 153, 1947). */
+static int is_clearly_nearer(const wide *w) {
+    unsigned brought = 0, taken = 0;
+    for (size_t n = 0; n < w->count; n++) {
+        brought += w->near[1][n] && !w->near[0][n];
+        taken += w->near[0][n] && !w->near[1][n];
+    }
+    const double tried = ln_edges_tried(w) - ln_tried(w);
+    return brought > taken && log(gsl_cdf_binomial_Q(brought - 1, 0.5, brought + taken)) + tried <
+                                  log(STRETCH_BY_CHANCE);
+}
+
+/* The spots of a pose may lack most of the crystal's since one edge of the cell is wrong: tries each edge from other
+ * lengths. */
+static void stretch_pose(const wide *w, db_search_pose *pose, db_agreement *agreement) {
+    enum { STEPS = 2 };
+    const double step = 0.02; /* steps of least squares find the way from half of it */
+    const db_search_pose from = *pose;
+    const int is_cubic = w->leader[1] == 0 && w->leader[2] == 0; /* its edges are the scale */
+    if (is_cubic || !(w->room->edge[0][1] > w->room->edge[0][0])) return;
+    db_search_pose given = from;
+    const db_agreement with_given = improve_as_given(w, &given, w->near[0]);
+    const int is_found = db_agreement_log_probability(&with_given) < -DB_CERTAIN;
+    for (int e = 0; e < EDGES; e++)
+        for (int n = -STEPS; n <= STEPS && w->leader[e] == e; n++) {
+            double by[EDGES] = { 0 };
+            db_search_lattice lattice = *w->lattice;
+            db_search_pose own = from;
+            if (n == 0 && e > 0) continue; /* is the same for each edge */
+            by[e] = n * step;
+            stretch_edges(w, by, &lattice);
+            db_agreement found = improve_edges(w, &lattice, &own, w->near[1]);
+            found.tried = ln_edges_tried(w);
+            if (!take_edges(w, &lattice, &own) || !db_agreement_is_better(&found, agreement) ||
+                (is_found && !is_clearly_nearer(w)))
+                continue;
+            *agreement = found;
+            *pose = own;
+        }
+}
+
 /* Searches with the two shortest edges, which need the fewest directions; with all edges if these do not suffice. */
 static db_status search_edges(wide *w, db_search_pose *pose, db_agreement *agreement) {
     int longest = 0;
@@ -430,11 +506,13 @@ static db_status search_edges(wide *w, db_search_pose *pose, db_agreement *agree
     DB_TRY(find_rows(w, i < k ? k : i));
     try_row_pairs(w, i, k);
     choose_pose(w, pose, agreement);
+    if (!db_agreement_is_sure(agreement)) stretch_pose(w, pose, agreement);
     if (2 * agreement->near > agreement->count) return DB_OK;
     DB_TRY(find_rows(w, longest));
     try_row_pairs(w, i, longest);
     try_row_pairs(w, k, longest);
     choose_pose(w, pose, agreement);
+    if (!db_agreement_is_sure(agreement)) stretch_pose(w, pose, agreement);
     return DB_OK;
 }
 
@@ -443,7 +521,8 @@ db_status db_wide_search(db_context *context, const db_search_lattice *lattice,
                          db_search_pose *pose, db_agreement *agreement) {
     wide *const w = calloc(1, sizeof *w);
     float *const q = malloc(3 * MOST_PROBED * sizeof *q);
-    db_status status = db_need_memory(context, w && q, "the search with a scale");
+    unsigned char *const near = malloc(2 * count + 1);
+    db_status status = db_need_memory(context, w && q && near, "the search with a scale");
     memset(agreement, 0, sizeof *agreement);
     if (status == DB_OK && count > 1) {
         *w = (wide){ .context = context,
@@ -451,6 +530,7 @@ db_status db_wide_search(db_context *context, const db_search_lattice *lattice,
                      .count = count,
                      .spots = spots,
                      .room = room,
+                     .near = { near, near + count },
                      .candidates = { .most = CANDIDATES } };
         for (int e = 0; e < EDGES; e++) w->leader[e] = leading_edge(lattice, e);
         for (int i = 0; i < 3; i++) {
@@ -461,5 +541,6 @@ db_status db_wide_search(db_context *context, const db_search_lattice *lattice,
     }
     free(w);
     free(q);
+    free(near);
     return status;
 }

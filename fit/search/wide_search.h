@@ -8,6 +8,7 @@
 /* Least and most values that a search may find. */
 typedef struct db_search_room {
     double scale[2];   /* factor on the cell's edges */
+    double edge[3][2]; /* factor on each edge */
     double beam[2][2]; /* pixels by which the direct beam is farther along fast and slow */
 } db_search_room;
 

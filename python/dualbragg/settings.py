@@ -51,9 +51,9 @@ class Model(Section):
     default: from the matrix"""
     find_orientation: Optional[Union[bool, Dict[str, int]]] = None
     """yes: finds the orientation from the spots, and the cell if none is given; a given orientation is ignored. The
-    pattern's scale (cell, distance) must be right to 3 % if all edges are refined, else to 0.5 %; the beam centre to 10
-    pixels if it is refined, else to 2. {lattices: N}: finds up to N crystals on one image, or on the frames of a series,
-    and refines them together; one of no, yes, {lattices: N}"""
+    pattern's scale (cell, distance) must be right to 3 %, and each edge to 5 %, if all edges are refined, else to 0.5 %;
+    the beam centre to 10 pixels if it is refined, else to 2. {lattices: N}: finds up to N crystals on one image, or on the
+    frames of a series, and refines them together; one of no, yes, {lattices: N}"""
     misset: Optional[Numbers] = None
     """degree: turns the crystal about x, then y, then z of the laboratory"""
     misset_frame: Optional[Numbers] = None

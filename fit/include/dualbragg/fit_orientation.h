@@ -21,7 +21,7 @@ typedef struct db_fit_orientation {
 
 /** Finds the orientation of a crystal of known cell (indexing) that explains the image's spots best. The given
  * orientation is ignored; db_crystal.orientation becomes the whole rotation. If settings refine all edges of
- * the cell, the edges may be off by a common factor of up to 3 %, and if they refine the beam centre, it may
+ * the cell, the edges may be off by a common factor of up to 3 %, one of them by 5 %, and if they refine the beam centre, it may
  * be off by up to 2 mm, both within the bounds of settings; the experiment gets the found values. Of
  * orientations that are equivalent by symmetry any may be found. DB_ERROR_INPUT if no
  * orientation explains more than chance would. The context's
@@ -44,7 +44,7 @@ enum { DB_FIT_MOST_LATTICES = 16 };
 typedef struct db_fit_lattice {
     double orientation[9];    /**< rotation of the lattice's crystal, misset included (row-major) */
     db_fit_orientation found; /**< from the spots that earlier lattices leave */
-    double cell_scale;        /**< factor on the edges, equal for all lattices; 1 if not refined */
+    double edge_scale[3];     /**< factors on the edges, equal for all lattices; 1 if not refined */
     double beam_shift
         [2]; /**< mm, of the beam centre along fast and slow, equal for all lattices; 0 if not refined */
 } db_fit_lattice;

@@ -237,6 +237,94 @@ static void a_wrong_ratio_of_edges_does_not_change_all_indices(void **state) {
     db_experiment_clear(&e);
 }
 
+/* One edge may be wrong alone, as far as its range lets it change. */
+static void one_wrong_edge_comes_back(void **state) {
+    (void)state;
+    static const struct {
+        double a, c, range; /* factors at the start; part of an edge */
+        int found;
+    } cases[] = {
+        { 0.957, 1, 0.05, 1 },
+        { 1.045, 1, 0.05, 1 },
+        { 0.957, 1, 0.02, 0 },
+    };
+    db_experiment e;
+    db_measured_image image;
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, &e), DB_OK);
+    gsl_rng_set(chance, 13);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        OWN(db_fit_settings_clear) db_fit_settings settings;
+        db_experiment start;
+        db_fit_orientation found;
+        const double by[3] = { cases[i].a, cases[i].a, cases[i].c };
+        double left = 0;
+        turn_at_random(chance, &e.crystal);
+        assert_int_equal(rendered_image(context, &e, (unsigned long)i + 1, &image), DB_OK);
+        assert_int_equal(db_experiment_copy(context, &e, &start), DB_OK);
+        db_fit_settings_init(&settings);
+        for (int k = 0; k < 9; k++) start.crystal.orientation[k] = k % 4 == 0;
+        for (int p = 0; p < 3; p++) {
+            start.crystal.cell[p] *= by[p];
+            refine_parameter(&settings, (db_parameter)(DB_CELL_A + p),
+                             p == 1 ? (int)DB_CELL_A : -1);
+            settings.parameters[p].range = cases[i].range * start.crystal.cell[p];
+        }
+        const db_status status =
+            db_fit_find_orientation(context, &image, &settings, &start, &found);
+        for (int p = 0; p < 3; p++) {
+            const double edge = start.crystal.cell[p] / e.crystal.cell[p];
+            assert_true(fabs(edge / by[p] - 1) <= 1.0001 * cases[i].range);
+            left = fmax(left, fabs(edge - 1));
+        }
+        const double off = tetragonal_misorientation(&e.crystal, &start.crystal);
+        print_message("a x %.3f, c x %.3f: %zu of %zu spots, off by %.3f degree, edges by %.4f\n",
+                      by[0], by[2], found.indexed, found.spots, off, left);
+        if (cases[i].found) {
+            if (status != DB_OK) fail_msg("%s", db_context_message(context));
+            assert_true(2 * found.indexed > found.spots);
+            assert_true(off < 0.5);
+            assert_true(left < 0.006);
+        }
+        db_experiment_clear(&start);
+        db_measured_image_clear(&image);
+    }
+    db_experiment_clear(&e);
+}
+
+/* Spots of a wide mosaic are near nodes or not by chance: other edges that gain a few of them are not taken. */
+static void wide_spots_do_not_change_edges(void **state) {
+    (void)state;
+    static const double cell[6] = { 51.7, 51.9, 33.9, 90, 90, 90 };
+    db_experiment e;
+    db_measured_image image;
+    assert_int_equal(rendered_experiment(context, PIXELS, 1500, &e), DB_OK);
+    memcpy(e.crystal.cell, cell, sizeof cell);
+    e.spread.mosaic = 0.8; /* degree^2 */
+    gsl_rng_set(chance, 20);
+    for (int i = 0; i < 4; i++) {
+        OWN(db_fit_settings_clear) db_fit_settings settings;
+        db_experiment start;
+        db_fit_orientation found;
+        turn_at_random(chance, &e.crystal);
+        assert_int_equal(rendered_image(context, &e, (unsigned long)i + 1, &image), DB_OK);
+        assert_int_equal(db_experiment_copy(context, &e, &start), DB_OK);
+        db_fit_settings_init(&settings);
+        for (int k = 0; k < 9; k++) start.crystal.orientation[k] = k % 4 == 0;
+        for (int p = 0; p < 3; p++) refine_parameter(&settings, (db_parameter)(DB_CELL_A + p), -1);
+        const db_status status =
+            db_fit_find_orientation(context, &image, &settings, &start, &found);
+        if (status != DB_OK) fail_msg("%s", db_context_message(context));
+        const double longer[3] = { start.crystal.cell[0] / cell[0], start.crystal.cell[1] / cell[1],
+                                   start.crystal.cell[2] / cell[2] };
+        print_message("wide: %zu of %zu spots, edges x %.4f %.4f %.4f\n", found.indexed,
+                      found.spots, longer[0], longer[1], longer[2]);
+        assert_true(fabs(longer[1] - longer[0]) < 1e-9 && fabs(longer[2] - longer[0]) < 1e-9);
+        db_experiment_clear(&start);
+        db_measured_image_clear(&image);
+    }
+    db_experiment_clear(&e);
+}
+
 /* The 400 strongest spots are no crystal's. */
 static void hot_clusters_do_not_hide_a_crystal(void **state) {
     (void)state;
@@ -361,7 +449,9 @@ static void random_points_are_no_lattice(void **state) {
         print_message("%zu near nodes, %.1f by chance: ln p %.1f\n", agreement.near,
                       agreement.by_chance, db_agreement_log_probability(&agreement));
         assert_true(db_agreement_log_probability(&agreement) > -DB_CERTAIN);
-        const db_search_room room = { { 0.97, 1.03 }, { { -10, 10 }, { -10, 10 } } };
+        const db_search_room room = { { 0.97, 1.03 },
+                                      { { 0.95, 1.05 }, { 0.95, 1.05 }, { 0.95, 1.05 } },
+                                      { { -10, 10 }, { -10, 10 } } };
         db_search_pose pose;
         for (int i = 0; i < POINTS; i++) spots[i].by_beam[0][0] = spots[i].by_beam[1][1] = 5e-4;
         assert_int_equal(db_wide_search(context, &lattice, spots, POINTS, &room, &pose, &agreement),
@@ -402,6 +492,8 @@ int main(void) {
         cmocka_unit_test(a_rough_cell_and_beam_come_back),
         cmocka_unit_test(a_search_stays_in_the_ranges),
         cmocka_unit_test(a_wrong_ratio_of_edges_does_not_change_all_indices),
+        cmocka_unit_test(one_wrong_edge_comes_back),
+        cmocka_unit_test(wide_spots_do_not_change_edges),
         cmocka_unit_test(hot_clusters_do_not_hide_a_crystal),
         cmocka_unit_test(faint_crystals_are_found_or_refused),
         cmocka_unit_test(a_triclinic_crystal_comes_back_on_its_goniometer_slow),
