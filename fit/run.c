@@ -299,6 +299,9 @@ static db_status run_joint(db_shots *all, int stage, int *next, db_fit_shots_res
     DB_TRY(db_records_collect(all));
     if (repeat) last = 0;
     if (!last) DB_TRY(db_shots_exclude_outliers(all));
+    DB_TRY(db_lattices_share(
+        all,
+        stage + 1)); /* spots are judged beside the light of the models that the stage has found */
     DB_TRY(judge_shots(all, stage, last, result, &wrong));
     if (last) {
         db_series_drop_passages(all, result);

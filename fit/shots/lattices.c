@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/objective/lattice_light.h"
 #include "fit/shots/joint_stages.h"
+#include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
 #include <stdlib.h>
@@ -72,9 +73,23 @@ static void clear_group(group *g) {
 }
 
 /* Does a lattice give light? By the models at the start of a segment, also if a run continues within it, or the
- * lattice was excluded since. */
+ * lattice was excluded since. A crystal of a series shines on frames that were excluded, too. */
 static int gives_light(const db_shots *all, size_t shot, int segment) {
-    return all->summary[shot].used || all->summary[shot].lit == segment;
+    const db_shot_summary *const summary = &all->summary[shot];
+    return summary->used || summary->lit == segment ||
+           (summary->readable && all->crystal[db_shots_crystal(all, shot)].in_use);
+}
+
+/* Which crystals of a series have frames in use? Rank 0 knows. */
+static db_status tell_crystals_in_use(db_shots *all) {
+    for (size_t c = 0; c < all->crystals && all->crystals > 1; c++) {
+        db_series_crystal *const one = &all->crystal[c];
+        one->in_use = 0;
+        for (size_t i = one->first; i < one->first + one->count; i++)
+            one->in_use |= all->summary[i].used;
+    }
+    return db_team_broadcast(&all->team, all->context, all->crystal,
+                             all->crystals * sizeof *all->crystal);
 }
 
 static db_status make_model(const db_shots *all, db_context *context, size_t shot, int segment,
@@ -113,6 +128,7 @@ static db_status find_light(db_shots *all, db_context *context, const db_measure
     db_fit_settings settings;
     db_strong_pixels strong;
     DB_TRY(db_shots_settings(all, context, g->shot[0], &settings));
+    settings.dmin = settings.dmax = 0; /* spots shine on others across the rim of the data, too */
     db_status status = db_shoebox_size_choose(context, &g->experiment[0], &settings);
     if (status == DB_OK) status = db_strong_pixels_find(context, image, &settings, &strong);
     if (status == DB_OK) {
@@ -192,6 +208,7 @@ static db_status share(db_shots *all, db_context *context, size_t shot, void *us
 db_status db_lattices_share(db_shots *all, int stage) {
     int segment = db_segment_from(all, stage).to + 2;
     if (!all->image) return DB_OK;
+    DB_TRY(tell_crystals_in_use(all));
     for (size_t i = 0; i < all->count; i++) all->state[i].light = -1;
     return db_workers_each(all, "light of other lattices", stage, share, &segment);
 }
