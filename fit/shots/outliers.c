@@ -18,21 +18,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Excludes outliers by logarithms: shots differ by factors, because brighter ones show more of the models' faults. */
-static db_status exclude_far(db_shots *all) {
+/* Excludes outliers by logarithms: shots differ by factors, because brighter ones show more of the models' faults. So do
+ * crystals of a series: a frame is compared with others of its crystal. list: room for a number of each shot. */
+static void exclude_far_of(db_shots *all, const db_series_crystal *of, double *list) {
     enum { FEWEST = 8 }; /* fewest shots for a usual value */
     const double limit = all->options->outlier_sigma, least_width = 0.05;
-    double *const list = malloc((all->count + 1) * sizeof *list);
+    const size_t end = of->first + of->count;
     size_t count = 0;
-    if (!list) return db_fail_memory(all->context, "the shots' targets");
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = of->first; i < end; i++)
         if (all->summary[i].used && all->summary[i].target > 0)
             list[count++] = log(all->summary[i].target);
     const double usual = db_median(list, count);
     for (size_t i = 0; i < count; i++) list[i] = fabs(list[i] - usual);
     const double width = fmax(least_width, 1.4826 * db_median(list, count));
-    free(list);
-    for (size_t i = 0; i < all->count && count >= FEWEST && limit > 0; i++) {
+    for (size_t i = of->first; i < end && count >= FEWEST && limit > 0; i++) {
         db_shot_summary *const summary = &all->summary[i];
         const double far = (log(summary->target) - usual) / width;
         if (!summary->used || !(summary->target > 0) || far <= limit) continue;
@@ -42,6 +41,13 @@ static db_status exclude_far(db_shots *all) {
                  "deviations above the median %.4g of all shots",
                  summary->target, far, exp(usual));
     }
+}
+
+static db_status exclude_far(db_shots *all) {
+    double *const list = malloc((all->count + 1) * sizeof *list);
+    if (!list) return db_fail_memory(all->context, "the shots' targets");
+    for (size_t c = 0; c < all->crystals; c++) exclude_far_of(all, &all->crystal[c], list);
+    free(list);
     return DB_OK;
 }
 

@@ -80,3 +80,26 @@ if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
 else
     echo "without mpirun: processes are not tested"
 fi
+
+# where nothing is named: crystals at one place; the weaker one misses more at first, but a frame is compared with those of its crystal
+rm frames.txt
+for frame in $(seq 0 7); do
+    turn="-phi $frame -osc 1"
+    for number in 1 2; do
+        # shellcheck disable=SC2046,SC2086
+        "$DUALBRAGG" sim $crystal $turn $(place $number) -crystal_position 0 0 0 -floatfile crystal_$number.f32 > /dev/null
+    done
+    "$DUALBRAGG" add crystal_1.f32 crystal_2.f32 -o sum.f32 > /dev/null
+    "$DUALBRAGG" noise -floatfile sum.f32 -detpixels 400 -pixel 0.2 -distance 100 -lambda 1 -calibration 0 -seed $((frame + 1)) \
+        -noisefile together_"$frame".img > /dev/null
+    echo "together_$frame.img model.phi=$frame model.osc=1" >> frames.txt
+done
+cat > open.yaml << 'END'
+shots: {list: frames.txt, series: yes}
+model: {cell: [40.04, 40.04, 63.95, 90, 90, 90], symmetry: tetragonal, find_orientation: {lattices: 3}}
+END
+fit 0 open.yaml --output named_none --no-report
+grep -q '^16 of 16 shots in use' named_none.log || fail "nothing named: $(grep excluded named_none.log)"
+found=$(sed -n 's/^  mosaic_variance  *[0-9.]*  *\([0-9.]*\)(.*/\1/p' named_none.log | sort)
+near "nothing named: the one mosaic variance" "$(echo "$found" | head -n 1)" 0.0064 0.0002
+near "nothing named: the other mosaic variance" "$(echo "$found" | tail -n 1)" 0.0144 0.0002
