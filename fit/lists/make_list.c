@@ -441,6 +441,7 @@ db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config
     if (status == DB_OK && (*list)->count == 0)
         status =
             db_fail(context, DB_ERROR_INPUT, "%s: expected shots, found none", config->shot_list);
+    if (status == DB_OK) status = db_shot_list_take_symmetry(context, *list);
     if (status == DB_OK) status = find_images(context, *list);
     if (status == DB_OK) status = settle_cell(context, *list);
     if (status == DB_OK && config->series) status = make_series(context, *list);

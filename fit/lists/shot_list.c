@@ -55,6 +55,47 @@ static db_status read_entry(db_context *context, const db_fit_shot_list *list,
     return status;
 }
 
+/* Gives the list the symmetry of a shot's configuration. */
+static db_status adopt_symmetry(db_context *context, const db_shot_entry *from,
+                                const char *symmetry, const char **first, db_fit_shot_list *list) {
+    db_fit_config *const all = &list->config;
+    if (!*first) {
+        *first = from->name;
+        snprintf(all->symmetry, sizeof all->symmetry, "%s", symmetry);
+        if (!*all->settings.amplitude_group)
+            snprintf(all->settings.amplitude_group, sizeof all->settings.amplitude_group, "%s",
+                     symmetry);
+        db_notice(context,
+                  "symmetry: %s, as %s says; the cells of all shots keep it (model.symmetry names "
+                  "another, triclinic none)",
+                  symmetry, *first);
+    } else if (strcmp(all->symmetry, symmetry) != 0) {
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "%s:%d: model.symmetry of %s is '%s', that of %s '%s'; expected one symmetry of "
+            "all shots, in the configuration that names the list",
+            all->shot_list, from->line, from->name, symmetry, *first, all->symmetry);
+    }
+    return DB_OK;
+}
+
+db_status db_shot_list_take_symmetry(db_context *context, db_fit_shot_list *list) {
+    const char *first = NULL;
+    db_status status = DB_OK;
+    if (*list->config.symmetry) return DB_OK;
+    for (size_t i = 0; i < list->count && status == DB_OK; i++) {
+        db_fit_config own = { .image_file = "" };
+        if (!list->entry[i].is_config) continue;
+        status = read_entry(context, list, &list->entry[i], &own);
+        if (status == DB_OK && *own.symmetry)
+            status = adopt_symmetry(context, &list->entry[i], own.symmetry, &first, list);
+        else if (status != DB_ERROR_MEMORY)
+            status = DB_OK; /* what cannot be read is excluded later, with the reason */
+        db_fit_config_clear(&own);
+    }
+    return status;
+}
+
 /* Copies the settings that are the same for all shots. */
 static db_status apply_common(db_context *context, const db_fit_config *common,
                               db_fit_config *config) {

@@ -8,6 +8,9 @@
 db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *list, size_t shot,
                                  db_fit_config *config);
 
+/* If the list names no symmetry, it gets the one that its shots' own configurations name. */
+db_status db_shot_list_take_symmetry(db_context *context, db_fit_shot_list *list);
+
 /* Ties the parameters of the configuration of all shots (db_fit_shot_list_complete). Fails with the last shot's
  * message if no shot can be read. */
 db_status db_shot_list_tie(db_context *context, const db_fit_shot_list *list,

@@ -241,6 +241,47 @@ static int tear_down(void **state) {
     return 0;
 }
 
+/* Cells of a list whose shots name a symmetry in their own configurations keep it. */
+static void a_symmetry_of_the_shots_is_that_of_the_list(void **state) {
+    (void)state;
+    static const char *const shot = "image: /i.cbf\nmodel: {cell: [40, 40, 60, 90, 90, 90]%s}\n"
+                                    "refine: {cell_a: }\n";
+    static const struct {
+        const char *list, *own[2], *taken; /* taken: of the list; NULL: refused */
+    } cases[] = { { "", { ", symmetry: tetragonal", "" }, "tetragonal" },
+                  { "", { "", ", symmetry: P43212" }, "P43212" },
+                  { "", { "", "" }, "" },
+                  { "triclinic", { ", symmetry: tetragonal", ", symmetry: cubic" }, "triclinic" },
+                  { "", { ", symmetry: tetragonal", ", symmetry: orthorhombic" }, NULL } };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        static db_fit_config one;
+        db_fit_shot_list *list;
+        for (int k = 0; k < 2; k++) {
+            char text[200];
+            snprintf(text, sizeof text, shot, cases[c].own[k]);
+            (void)scratch_file(k ? "b.yaml" : "a.yaml", text);
+        }
+        snprintf(config.shot_list, sizeof config.shot_list, "%s",
+                 scratch_file("shots.txt", "a.yaml\nb.yaml\n"));
+        snprintf(config.symmetry, sizeof config.symmetry, "%s", cases[c].list);
+        const db_status status = db_fit_shot_list_read(context, &config, NULL, 0, &list);
+        config.symmetry[0] = '\0';
+        if (!cases[c].taken) {
+            assert_int_equal(status, DB_ERROR_INPUT);
+            assert_non_null(strstr(db_context_message(context), "expected one symmetry"));
+            continue;
+        }
+        if (status != DB_OK) fail_msg("%s", db_context_message(context));
+        assert_string_equal(list->config.symmetry, cases[c].taken);
+        for (size_t k = 0; k < 2; k++) {
+            assert_int_equal(db_fit_shot_list_config(context, list, k, &one), DB_OK);
+            assert_string_equal(one.symmetry, cases[c].taken);
+            db_fit_config_clear(&one);
+        }
+        db_fit_shot_list_destroy(&list);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_template_of_any_length_is_filled),
@@ -252,6 +293,7 @@ int main(void) {
         cmocka_unit_test(an_angle_that_is_said_counts_though_it_is_0),
         cmocka_unit_test(names_of_files_are_moved),
         cmocka_unit_test(motions_count_from_where_they_are),
+        cmocka_unit_test(a_symmetry_of_the_shots_is_that_of_the_list),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
