@@ -110,7 +110,7 @@ static const db_json_field shot_rows[] = {
     MADE_IF(in_use, "text", local_texts, "list", NULL, "",
             "refined values with errors in units of the last digit"),
     MADE_IF(in_use, "at_bound", local_bounds, "list", NULL, "", "`no`, `lower`, `upper`"),
-    NAMED_IF(in_use, "orientation", shot.experiment.crystal.orientation, "",
+    NAMED_IF(in_use, "orientation", shot.reference, "",
              "rotation from the standard frame, row by row, from which the refined angles count"),
     NAMED_IF(in_use, "light_explained", shot.verdict.light_explained, "",
              "rotation series, joint intensities: part of the light of its spots, by squares, that "

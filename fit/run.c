@@ -442,7 +442,8 @@ static db_status store_model(db_shots *all, size_t s, const double *value, db_fi
         shot->experiment = *start;
         memset(start, 0, sizeof *start);
     }
-    memcpy(crystal->orientation, all->summary[s].reference, sizeof crystal->orientation);
+    memcpy(shot->reference, all->summary[s].reference, sizeof shot->reference);
+    memcpy(crystal->orientation, shot->reference, sizeof crystal->orientation);
     if (!is_there) return DB_OK;
     DB_TRY(db_panel_placement_make(all->context, &shot->experiment.detector,
                                    &all->settings.panel_groups, &placement));

@@ -172,6 +172,8 @@ typedef struct db_fit_result {
     /** refined; owned; empty except for the orientation if another
      * process has it, or the shot was excluded (oversample 0) */
     db_experiment experiment;
+    double reference
+        [9]; /**< shot of a list: rotation, row by row, from which its refined angles count */
     db_fit_statistics before, after; /**< same data, starting and refined model */
     int evaluations;
     double seconds; /**< all */
