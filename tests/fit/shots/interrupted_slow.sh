@@ -1,5 +1,5 @@
 #!/bin/sh
-# Intensities that lattices, or frames of a series, share: a run that is ended wherever state is kept, and gone on with by any number of processes,
+# Intensities that lattices, or frames of a series, share, and a series of two crystals: a run that is ended wherever state is kept, and gone on with by any number of processes,
 # has the result of one that was left alone.
 set -eu
 . "$SOURCE_DIR/tests/support/shots"
@@ -25,12 +25,25 @@ for image in 1 2 3 4 5 6; do
         -noisefile images/two_$image.img > /dev/null
     render -misset 20 20 30 -phi "$((10 + image / 2)).$((image % 2 * 5))" -osc 0.5 -water 30 -seed $image -noisefile images/frame_$image.img
     echo images/frame_$image.img >> frames.txt
+    turn="-phi $((4 * image)) -osc 0.3"
+    # shellcheck disable=SC2086
+    render -misset 20 20 30 $turn -water 30 -floatfile crystal_0.f32
+    # shellcheck disable=SC2086
+    render -misset 71 -25 55 $turn -floatfile crystal_1.f32
+    "$DUALBRAGG" add crystal_0.f32 crystal_1.f32 -o sum.f32 > /dev/null
+    "$DUALBRAGG" noise -floatfile sum.f32 -detpixels 400 -pixel 0.2 -distance 100 -lambda 1 -calibration 0 -seed $image \
+        -noisefile images/pair_$image.img > /dev/null
+    pair="images/pair_$image.img model.phi=$((4 * image)) model.osc=0.3"
+    echo "$pair model.misset=[20.05, 19.97, 30.05]" >> first.txt
+    echo "$pair model.misset=[71.04, -24.96, 55.03]" >> second.txt
 done
+cat first.txt second.txt > crystals.txt
+joint_intensities 2.5 100 | sed 's/list: shots.txt/list: crystals.txt, series: yes/; /^intensity: joint/d; /^intensities:/d' > crystals.yaml
 joint_intensities 2.5 100 | sed 's/list: shots.txt/list: lattices.txt/' > lattices.yaml
 joint_intensities 2.5 100 |
     sed 's/list: shots.txt/list: frames.txt, series: yes/; s/mosaic_rms: 0.05,/mosaic_rms: 0.05, misset: [20.05, 19.97, 30.05],/' > series.yaml
 
-for name in lattices series; do
+for name in ${names:-lattices series crystals}; do
     fit 0 $name.yaml --output whole --no-report --threads 1
     grep -q 'excluded' whole.log && fail "$name: $(grep 'excluded' whole.log)"
     result whole.json > expected
