@@ -144,7 +144,25 @@ static int has_settled(double before, double now) { return fabs(now - before) <=
 /* A round of the fit: sums over the spots of a half, weighed with the present widths. */
 typedef struct width_sums {
     double parts, place, turn, all;
+    double places,
+        turns; /* of parts, as far as spots tell a width: along a recorded line only those beyond its ends do */
 } width_sums;
+
+/* What part of the squares of a spot's coordinates (two places, turn) its width makes: a node records a line, within which a spot has
+ * the coordinate 0. recorded: 1 + the length of its lines, in widths. */
+static void told_by_spot(const db_evidence_spot *s, const db_evidence_width *w, double recorded,
+                         double *places, double *turns) {
+    double turn = 0, all = 0;
+    for (int k = 0; k < DB_SWEEPS; k++) {
+        const double *const line = s->sweep[k];
+        turn += line[2] * line[2] / (w->turn * w->turn);
+        all += (line[0] * line[0] + line[1] * line[1]) / (w->place * w->place);
+    }
+    all += turn;
+    const double share = all > 0 ? turn / all : 0, hidden = 1 - 1 / recorded;
+    *turns = 1 - share * hidden;
+    *places = (2 - (1 - share) * hidden) / 2;
+}
 
 static width_sums sum_widths(const db_evidence *e, const db_evidence_nodes *nodes, int half) {
     const db_evidence_width *const w = &e->width[half];
@@ -157,7 +175,11 @@ static width_sums sum_widths(const db_evidence *e, const db_evidence_nodes *node
         for (size_t k = 0; k < listed; k++) {
             const double at[3] = { found.at[0][k], found.at[1][k], found.at[2][k] };
             sums.all++;
+            double places, turns;
+            told_by_spot(&e->spot[i + DB_HALVES * k], w, block.recorded[k], &places, &turns);
             sums.parts += found.part[k];
+            sums.places += places * found.part[k];
+            sums.turns += turns * found.part[k];
             sums.place += found.weight[k] * (at[0] * at[0] + at[1] * at[1]) / 2;
             sums.turn += found.weight[k] * at[2] * at[2];
         }
@@ -173,8 +195,8 @@ int db_evidence_fit_widths(db_evidence *e, int half) {
         const width_sums sums = sum_widths(e, &nodes, half);
         if (!(sums.parts > 0)) return 0;
         const db_evidence_width before = *w;
-        w->place = fmax(LEAST_PLACE, w->place * sqrt(sums.place / sums.parts));
-        w->turn = fmax(LEAST_TURN, w->turn * sqrt(sums.turn / sums.parts));
+        w->place = fmax(LEAST_PLACE, w->place * sqrt(sums.place / sums.places));
+        w->turn = fmax(LEAST_TURN, w->turn * sqrt(sums.turn / sums.turns));
         w->part = fmin(fmax(sums.parts / sums.all, LEAST_PART), 1 - LEAST_PART);
         if (has_settled(before.place, w->place) && has_settled(before.turn, w->turn) &&
             has_settled(before.part, w->part))

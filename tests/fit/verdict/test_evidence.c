@@ -166,6 +166,37 @@ static void widths_and_part_are_those_of_the_spots(void **state) {
     db_evidence_clear(&e);
 }
 
+/* A node that turns while it is recorded has its spot anywhere along its way: the coordinate along it tells no width there. */
+static void widths_are_those_across_recorded_lines(void **state) {
+    (void)state;
+    const double degree = 3.14159265358979323846 / 180;
+    double back[9];
+    db_evidence e;
+    make(CELL, NULL, &e);
+    e.axis[1] = 1;
+    e.half_rotation = 1.5;
+    assert_true(db_invert(OFFSET, back));
+    for (size_t i = 0; i < SPOTS; i++) {
+        db_evidence_spot *const s = &e.spot[i];
+        const double by = (2 * uniform() - 1) * e.half_rotation * degree;
+        double moved[3];
+        db_cross(e.axis, s->q, moved);
+        for (int k = 0; k < 3; k++) s->q[k] += by * moved[k];
+        db_apply(OFFSET, moved, s->sweep[0]);
+        for (int k = 0; k < 3; k++) s->sweep[0][k] *= 2 * e.half_rotation * degree;
+    }
+    for (int half = 0; half < DB_HALVES; half++) {
+        const db_evidence_width *const w = &e.width[half];
+        e.width[half] = (db_evidence_width){ 1.5, 0.3, 0.5 };
+        db_evidence_fit(&e, half);
+        print_message("place %.3f turn %.3f part %.3f\n", w->place, w->turn, w->part);
+        assert_true(w->place > 0.7 * PLACE && w->place < 1.1 * PLACE);
+        assert_true(w->turn > 0.7 * TURN && w->turn < 1.1 * TURN);
+        assert_true(fabs(w->part - (1 - ANYWHERE)) < 0.1);
+    }
+    db_evidence_clear(&e);
+}
+
 /* Spots at a grid of points of a cell. */
 enum { EDGE = 40, POINTS = EDGE * EDGE * EDGE };
 
@@ -596,6 +627,7 @@ int main(void) {
         cmocka_unit_test(margins_are_those_of_spots_held_out),
         cmocka_unit_test(nodes_are_nearest_where_they_are_recorded),
         cmocka_unit_test(widths_and_part_are_those_of_the_spots),
+        cmocka_unit_test(widths_are_those_across_recorded_lines),
         cmocka_unit_test(spots_anywhere_have_the_density_1),
         cmocka_unit_test(cells_that_are_too_large_are_told),
         cmocka_unit_test(cells_that_are_too_small_are_told),
