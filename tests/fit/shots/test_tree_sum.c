@@ -259,10 +259,13 @@ static double number_of(size_t shot) { return 1 / (1 + (double)shot); }
 static void exclude_outlier(void *user, const db_fit_team *team) {
     const db_fit_shots_options options = { .outlier_sigma = 8 };
     const db_fit_shot_source source = { .name = name_still };
+    db_series_crystal crystal = { .count = STILLS };
     db_shots all = { .team = *team,
                      .options = &options,
                      .source = &source,
                      .count = STILLS,
+                     .crystals = 1,
+                     .crystal = &crystal,
                      .chunk = 1,
                      .parameters = 2 };
     (void)user;
