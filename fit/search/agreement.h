@@ -22,8 +22,8 @@ typedef struct db_search_lattice {
 typedef struct db_search_pose {
     double turn[9]; /* rotation of the crystal from the start */
     double scale;   /* factor on scattering vectors, and so on the edges whose nodes meet them */
-    double
-        longer[3];   /* parts by which edges are longer than that: of the lattice that spots meet */
+    /* parts by which edges are longer than that: of the lattice that spots meet */
+    double longer[3];
     double beam[2];  /* pixels by which the direct beam is farther along fast and slow */
     double distance; /* fraction by which the detector is farther; its tilts are ignored */
 } db_search_pose;

@@ -57,16 +57,11 @@ void db_joint_links_index(const db_joint_links *links, size_t *index) {
             index[links->first[l] + u] = links->order.index[l];
 }
 
-static size_t crystal_of(const db_joint_links *links, size_t shot) {
-    size_t c = 0;
-    while (c + 1 < links->crystals && shot >= links->crystal[c + 1].first) c++;
-    return c;
-}
-
 /* Unknowns of the quantity itself. */
 static size_t own_links(const db_joint_links *links, size_t shot, size_t linked,
                         db_joint_link link[2]) {
-    const size_t first = links->first[linked], crystal = crystal_of(links, shot);
+    const size_t first = links->first[linked],
+                 crystal = db_crystal_of_shot(links->crystal, links->crystals, shot);
     if (links->varies[linked] != DB_VARIES_AT_KNOTS) {
         const int by_crystal = links->varies[linked] == DB_VARIES_BY_CRYSTAL;
         link[0] = (db_joint_link){ first + (first < links->shared ? 0

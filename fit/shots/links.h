@@ -23,8 +23,8 @@ typedef struct db_joint_links {
     const db_series_crystal *crystal;
     size_t unknowns, shared;              /* all; the first ones, which all shots share */
     size_t first[DB_FIT_MOST_PARAMETERS]; /* first unknown of each linked variable, */
-    size_t values
-        [DB_FIT_MOST_PARAMETERS]; /* and number of them: 1, of knots or crystals, or of shots */
+    /* and number of them: 1, of knots or crystals, or of shots */
+    size_t values[DB_FIT_MOST_PARAMETERS];
     unsigned char varies[DB_FIT_MOST_PARAMETERS]; /* db_varying */
     const db_frame_turn *turn; /* [shots], of linked variables turned[3]; NULL: none */
     size_t turned[3], first_turn;

@@ -136,6 +136,13 @@ typedef struct db_series_crystal {
     double value[DB_FIT_MOST_PARAMETERS];
 } db_series_crystal;
 
+static inline size_t db_crystal_of_shot(const db_series_crystal *crystal, size_t crystals,
+                                        size_t shot) {
+    size_t c = 0;
+    while (c + 1 < crystals && shot >= crystal[c + 1].first) c++;
+    return c;
+}
+
 /* How a quantity that frames of a series share varies. */
 typedef enum db_varying {
     DB_VARIES_NOT,
@@ -226,9 +233,7 @@ static inline int db_series_shares(const db_shots *all) {
 
 /* Number of the crystal that a shot shows. */
 static inline size_t db_shots_crystal(const db_shots *all, size_t shot) {
-    size_t c = 0;
-    while (c + 1 < all->crystals && shot >= all->crystal[c + 1].first) c++;
-    return c;
+    return db_crystal_of_shot(all->crystal, all->crystals, shot);
 }
 
 static inline size_t db_shots_chunks(const db_shots *all) {

@@ -162,8 +162,8 @@ enum { DB_FIT_REASON_SIZE = 512 };
 typedef struct db_fit_result {
     const char *name; /**< the source's; NULL: only rank 0 and another process know it */
     int used;         /**< 0: excluded, for `reason` */
-    size_t
-        crystal; /**< of a series of several crystals: number of the one that it shows, from 1; else 0 */
+    /** of a series of several crystals: number of the one that it shows, from 1; else 0 */
+    size_t crystal;
     /** DB_OK converged; DB_NOT_CONVERGED; DB_ERROR_CANCELLED: the best model so far */
     db_status status;
     char reason[DB_FIT_REASON_SIZE]; /**< reason for its end, or why it may not be used */
@@ -172,8 +172,8 @@ typedef struct db_fit_result {
     /** refined; owned; empty except for the orientation if another
      * process has it, or the shot was excluded (oversample 0) */
     db_experiment experiment;
-    double reference
-        [9]; /**< shot of a list: rotation, row by row, from which its refined angles count */
+    /** shot of a list: rotation, row by row, from which its refined angles count */
+    double reference[9];
     db_fit_statistics before, after; /**< same data, starting and refined model */
     int evaluations;
     double seconds; /**< all */

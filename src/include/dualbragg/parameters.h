@@ -80,7 +80,7 @@ typedef enum db_choosing {
     X(CELL_EDGE, LATTICE, 1, INFINITY, PART, 0.05, STRETCH, GEOMETRY, SHOT, CHOSEN)                \
     X(CELL_ANGLE, LATTICE, 1, 179, BY, 5, TURN, GEOMETRY, SHOT, CHOSEN)                            \
     X(MISSET, ORIENTATION, -INFINITY, INFINITY, BY, 5, TURN, ORIENTATION, CRYSTAL, CHOSEN)         \
-    X(CRYSTAL_POSITION, PANELS, -1000, 1000, BY, 5, SHIFT, GEOMETRY, CRYSTAL, ASKED)                  \
+    X(CRYSTAL_POSITION, PANELS, -1000, 1000, BY, 5, SHIFT, GEOMETRY, CRYSTAL, ASKED)               \
     X(CELLS, CELLS, 1, INFINITY, TIMES, 100, SIZE, SHAPE, CRYSTAL, ASKED)                          \
     X(MOSAIC_CAP, ROTATIONS, 0, 90, BY, 5, NONE, SHAPE, CRYSTAL, ASKED)                            \
     /* below 0: the amplitudes may have too large a B */                                           \
@@ -182,12 +182,12 @@ typedef struct db_parameter_facts {
       "crystal rotation about laboratory y, after x")                                              \
     X(MISSET_Z, "misset_z", crystal.misset[2], "deg", 0.1, MISSET,                                 \
       "crystal rotation about laboratory z, after x and y")                                        \
-    X(CRYSTAL_X, "crystal_x", crystal.position[0], "mm", 0.05, CRYSTAL_POSITION,                      \
-      "position of the crystal along laboratory x, at spindle angle 0")                               \
-    X(CRYSTAL_Y, "crystal_y", crystal.position[1], "mm", 0.05, CRYSTAL_POSITION,                      \
-      "position of the crystal along laboratory y, at spindle angle 0")                               \
-    X(CRYSTAL_Z, "crystal_z", crystal.position[2], "mm", 0.05, CRYSTAL_POSITION,                      \
-      "position of the crystal along laboratory z, at spindle angle 0")                               \
+    X(CRYSTAL_X, "crystal_x", crystal.position[0], "mm", 0.05, CRYSTAL_POSITION,                   \
+      "position of the crystal along laboratory x, at spindle angle 0")                            \
+    X(CRYSTAL_Y, "crystal_y", crystal.position[1], "mm", 0.05, CRYSTAL_POSITION,                   \
+      "position of the crystal along laboratory y, at spindle angle 0")                            \
+    X(CRYSTAL_Z, "crystal_z", crystal.position[2], "mm", 0.05, CRYSTAL_POSITION,                   \
+      "position of the crystal along laboratory z, at spindle angle 0")                            \
     X(CELLS_A, "Na", crystal.Ncells[0], "cells", 1, CELLS, "crystal size along a")                  \
     X(CELLS_B, "Nb", crystal.Ncells[1], "cells", 1, CELLS, "crystal size along b")                  \
     X(CELLS_C, "Nc", crystal.Ncells[2], "cells", 1, CELLS, "crystal size along c")                  \
