@@ -214,7 +214,7 @@ static int place_spot(const db_lattice *lattice, const db_search_pose *pose,
 static void add_spot(const fitted *f, const numbers *n, const db_search_lattice *cell,
                      const db_search_pose *pose, const db_search_spot *spot, double limit,
                      least_squares *s, lattice_widths *sums) {
-    double q[3], h[3], off[3], to[9] = { 0 }, tilts[2][3] = { { 0 } }, change[MOST][3],
+    double q[3], h[3], off[3], to[9] = { 0 }, tilts[2][3] = { { 0 } }, change[MOST][3] = { { 0 } },
                                slope[3][MOST], weight = 1;
     const double *const by[PLACE] = { spot->by_beam[0], spot->by_beam[1], spot->by_distance,
                                       tilts[0], tilts[1] };
@@ -435,7 +435,7 @@ static double part_likelihood(const db_lattice *lattice, const lattice_widths *w
         off_node(&cell, q, off);
         const lattice_widths square = squares_of(off, to);
         sum -= log(width->place * width->place * width->turn) +
-               (DB_STUDENT_FREEDOM + 3) / 2 * log1p(square_in(width, &square) / DB_STUDENT_FREEDOM);
+               DB_STUDENT_POWER * log1p(square_in(width, &square) / DB_STUDENT_FREEDOM);
     }
     return sum;
 }

@@ -11,6 +11,7 @@
 
 /* Degrees of freedom of Student's distribution of a spot's numbers: outliers count less. */
 enum { DB_STUDENT_FREEDOM = 4 };
+#define DB_STUDENT_POWER (0.5 * (DB_STUDENT_FREEDOM + 3)) /* of three coordinates */
 
 typedef struct db_observed_moments {
     double place[2];      /* pixels */

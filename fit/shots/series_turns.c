@@ -156,7 +156,7 @@ static size_t image_at(const turn_work *w, size_t shot) {
 static void fill_turns(turn_work *w) {
     const size_t count = w->all->count;
     double sum = 0, known = 0;
-    size_t images = 0;
+    size_t images = 1;
     for (size_t k = 0; k < count; k++)
         if (image_at(w, k) >= images) images = image_at(w, k) + 1;
     const size_t size = (images + MOST_GROUPS - 1) / MOST_GROUPS;
@@ -387,6 +387,13 @@ static db_status judge_here(turn_work *w) {
     return status;
 }
 
+static db_status judge_together(turn_work *w) {
+    db_shots *const all = w->all;
+    DB_TRY(find_turnings(w));
+    DB_TRY(db_workers_common_status(all, all->team.rank == 0 ? judge_here(w) : DB_OK));
+    return db_team_broadcast(&all->team, all->context, all->turns, sizeof all->turns);
+}
+
 db_status db_series_judge_turns(db_shots *all, const db_joint_minimum *at) {
     turn_work w = { .all = all, .at = at, .links = *at->links };
     *all->turns = '\0';
@@ -394,13 +401,10 @@ db_status db_series_judge_turns(db_shots *all, const db_joint_minimum *at) {
     if (at->stays || !find_angles(&w)) return DB_OK;
     w.frame = calloc(all->count + 1, sizeof *w.frame);
     w.turn = calloc(all->count + 1, sizeof *w.turn);
+    const int has_room = w.frame && w.turn;
     db_status status = db_workers_common_status(
-        all, w.frame && w.turn ? DB_OK : db_fail_memory(all->context, "turns of frames"));
-    if (status == DB_OK) status = find_turnings(&w);
-    if (status == DB_OK)
-        status = db_workers_common_status(all, all->team.rank == 0 ? judge_here(&w) : DB_OK);
-    if (status == DB_OK)
-        status = db_team_broadcast(&all->team, all->context, all->turns, sizeof all->turns);
+        all, has_room ? DB_OK : db_fail_memory(all->context, "turns of frames"));
+    if (has_room && status == DB_OK) status = judge_together(&w);
     free(w.frame);
     free(w.turn);
     return status;

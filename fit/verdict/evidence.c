@@ -248,7 +248,8 @@ void db_evidence_parts(size_t judged, const double *density, const double *besid
                                            (pair){ other[0], other[1] });
         for (int half = 0; half < DB_HALVES; half++) {
             if (!is_open[half]) continue;
-            const double all = (double)((judged + 1 - (size_t)half) / DB_HALVES),
+            const size_t held = (judged + 1 - (size_t)half) / DB_HALVES;
+            const double all = (double)held,
                          most =
                              fmin(1, (1 - LEAST_PART) * all / (made.one[half] + made.other[half])),
                          before[2] = { part[half], other[half] };

@@ -279,7 +279,7 @@ static double score_change(numbering *n, const int by[3]) {
     for (size_t s = 0; s < n->count; s++) {
         density *= 1 + square_at(n, s) / DB_STUDENT_FREEDOM;
         if (density < large && s + 1 < n->count) continue;
-        score -= (DB_STUDENT_FREEDOM + 3) / 2 * log(density);
+        score -= DB_STUDENT_POWER * log(density);
         density = 1;
     }
     for (size_t k = 0; k < n->moves; k++)

@@ -43,8 +43,9 @@ void db_spot_block_take(const db_evidence *e, const db_evidence_width *width, co
 
 size_t db_spot_block_take_run(const db_evidence *e, const db_evidence_width *width, size_t first,
                               size_t step, size_t count, db_spot_block *b) {
-    size_t list[DB_SPOT_BLOCK], listed = 0;
-    for (size_t i = first; i < count && listed < DB_SPOT_BLOCK; i += step) list[listed++] = i;
+    size_t list[DB_SPOT_BLOCK] = { first }, listed = 1;
+    for (size_t i = first + step; i < count && listed < DB_SPOT_BLOCK; i += step)
+        list[listed++] = i;
     db_spot_block_take(e, width, list, listed, b);
     return listed;
 }

@@ -49,7 +49,8 @@ static passage_moments moments_of_passage(const double c[3], const double p[3], 
     double b[4 * PARTS], part[4 * PARTS], most = -INFINITY, sum = 0, mean = 0, square = 0;
     for (int i = 0; i < 4 * PARTS; i++) {
         double at[3];
-        b[i] = low + step * (i / 4 + 0.5 + 0.5 * place[i % 4]);
+        const int interval = i / 4;
+        b[i] = low + step * (interval + 0.5 + 0.5 * place[i % 4]);
         for (int k = 0; k < 3; k++) at[k] = c[k] + b[i] * p[k];
         const double distance = (1 - db_length(at)) / width;
         part[i] = -0.5 * distance * distance; /* its logarithm, but for the weight */

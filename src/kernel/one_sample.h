@@ -94,7 +94,7 @@ AD_FN num node_square(const db_structure_factors *f, const db_parameter_slots *s
     size_t entry;
     if (!db_amplitude_entry(f, at, &entry))
         return n_constant((lane)f->default_F * (lane)f->default_F);
-    lane part[DB_MOST_SITE_PART];
+    lane part[DB_MOST_SITE_PART] = { 0 };
     for (size_t i = 0; i < db_site_part(kinds); i++)
         part[i] = (lane)f->sites->part[entry * db_site_part(kinds) + i];
     return site_square(kinds, part, curve + 2 * (size_t)kinds * source);
@@ -148,9 +148,10 @@ AD_FN num sample_halo(const db_structure_factors *f, const interface_values *z,
     const vec3 h = m3_apply(z->lattice, m3_apply(z->rotation[sample], q));
     num sum = n_constant(0);
     for (int i = 0; i < DB_HALO_NODES; i++) {
-        const lane node[3] = { nearest_node(h.x.v) + i / 9 - DB_HALO_REACH,
-                               nearest_node(h.y.v) + i / 3 % 3 - DB_HALO_REACH,
-                               nearest_node(h.z.v) + i % 3 - DB_HALO_REACH };
+        const int off[3] = { i / 9 - DB_HALO_REACH, i / 3 % 3 - DB_HALO_REACH,
+                             i % 3 - DB_HALO_REACH };
+        const lane node[3] = { nearest_node(h.x.v) + off[0], nearest_node(h.y.v) + off[1],
+                               nearest_node(h.z.v) + off[2] };
         const vec3 offset =
             v3_make(n_shift(h.x, -node[0]), n_shift(h.y, -node[1]), n_shift(h.z, -node[2]));
         const num profile = halo_profile(halo_form(z->halo + DB_HALO_M, offset));

@@ -42,7 +42,7 @@ void db_model_wavelengths(const db_experiment *e, double range[2]) {
 
 void db_model_site_curves(const db_experiment *e, double wavelength, double *curve) {
     const model_inputs inputs = { e, NULL };
-    num found[DB_MOST_SITE_CURVES];
+    num found[DB_MOST_SITE_CURVES] = { { 0 } };
     site_curves(&inputs, n_constant(1 / wavelength), found);
     for (int i = 0; i < 2 * db_site_count(&e->structure_factors); i++) curve[i] = found[i].v;
 }

@@ -143,6 +143,8 @@ static double *place_of(const db_experiment *experiment, db_parameter parameter)
     switch (parameter) {
 #define DB_PARAMETER_PLACE(id, name, member, unit, scale, kind, text)                              \
     case DB_##id: return (double *)(uintptr_t)&experiment->member;
+        /* an isotropic halo's length is the first of an anisotropic one:
+         * NOLINTNEXTLINE(bugprone-branch-clone) */
         DB_PARAMETER_LIST(DB_PARAMETER_PLACE)
 #undef DB_PARAMETER_PLACE
     default: return NULL;

@@ -167,7 +167,7 @@ static void fill_amplitudes(const db_experiment *e, double *amplitude) {
     const int *const extent = e->structure_factors.extent;
     const size_t entries = (size_t)extent[0] * (size_t)extent[1] * (size_t)extent[2],
                  each = db_site_part(sites->count);
-    num curve[DB_MOST_SITE_CURVES];
+    num curve[DB_MOST_SITE_CURVES] = { { 0 } };
     double value[DB_MOST_SITE_CURVES];
     db_model_site_curves(e, e->beam.wavelength, value);
     for (int i = 0; i < 2 * sites->count; i++) curve[i] = n_constant(value[i]);

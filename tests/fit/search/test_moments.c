@@ -1,5 +1,5 @@
 /* Stages against the moments of spots: a bent crystal's mode is found from 0 and kept, that of a
- * crystal that is not bent is left out; and the places of given spots. */
+ * crystal that is not bent is left out; the places of given spots; and Student's density. */
 #include "support/unit_test.h"
 #include "fit/still_fit.h"
 #include "fit/rendered_image.h"
@@ -385,6 +385,22 @@ static void moments_need_spots_in_closed_form(void **state) {
     db_experiment_clear(&truth);
 }
 
+/* The power of Student's density of three coordinates: with (1 + r^2/f)^-power, f degrees of freedom, its integral over
+ * space is (pi f)^(3/2) Gamma(f/2) / Gamma((f + 3)/2). Here r = sqrt(f) tan(t), by midpoints of t. */
+static void the_density_of_three_coordinates_has_its_integral(void **state) {
+    (void)state;
+    const int parts = 2000;
+    const double f = DB_STUDENT_FREEDOM, pi = acos(-1);
+    double sum = 0;
+    for (int i = 0; i < parts; i++) {
+        const double t = pi / 2 * (i + 0.5) / parts, square = f * tan(t) * tan(t);
+        sum += 4 * pi * square * pow(1 + square / f, -DB_STUDENT_POWER) * sqrt(f) /
+               (cos(t) * cos(t)) * (pi / 2 / parts);
+    }
+    const double integral = pow(pi * f, 1.5) * tgamma(f / 2) / tgamma((f + 3) / 2);
+    assert_true(fabs(sum - integral) < 1e-6 * integral);
+}
+
 static int begin(void **state) {
     (void)state;
     return db_context_create(&context) == DB_OK ? 0 : -1;
@@ -405,6 +421,7 @@ int main(void) {
         cmocka_unit_test(slopes_are_those_of_the_loss),
         cmocka_unit_test(a_jump_of_a_place_is_no_slope),
         cmocka_unit_test(moments_need_spots_in_closed_form),
+        cmocka_unit_test(the_density_of_three_coordinates_has_its_integral),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
