@@ -347,7 +347,8 @@ test)
     # valgrind, which counts instructions, knows no wider one
     [ "$(uname -m)" != x86_64 ] || configure_with="$configure_with -DDB_INSTRUCTION_SETS=baseline;avx2"
     build_preset dev
-    run_tests dev
+    run_tests dev --output-junit "$root/build/dev/tests.xml"
+    step "Comparing the tests' times with tests/times/slowest" python3 tests/times/check_times.py build/dev/tests.xml
     ;;
 slow)
     install_packages $tools $libraries $test_packages $docs_packages debootstrap

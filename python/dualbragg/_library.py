@@ -180,7 +180,7 @@ class Shared:
             self._free()
 
 
-_contexts = {}  # by their addresses
+_contexts: dict[int, Shared] = {}  # by their addresses
 
 
 def _address(context):
