@@ -228,7 +228,8 @@ install_python() {
         step "Installing $extra" "$venv/bin/pip" install "$extra"
     done
     for program in python/tests/test_*.py; do
-        step "Running $program" env SOURCE_DIR="$root" "$venv/bin/python" -W error "$program"
+        # status 77: all of it was skipped
+        step "Running $program" sh -c 'SOURCE_DIR=$1 "$2" -W error "$3" || [ $? -eq 77 ]' sh "$root" "$venv/bin/python" "$program"
         sed -n 's/^OK (skipped=\(.*\))$/    skipped: \1/p' "$log"
     done
     cat << TEXT

@@ -248,9 +248,15 @@ static void say_trials(db_fit_log *log, const db_fit_config *config, const db_fi
                        name, t->spots);
             continue;
         }
-        db_fit_say(log, "Stage %s is %s: held-out spots are described %s (loss %.3f -> %.3f)\n",
-                   name, t->kept ? "kept" : "left out", t->kept ? "better" : "no better", t->before,
-                   t->after);
+        if (t->kept)
+            db_fit_say(
+                log, "Stage %s is kept: held-out spots are described better (loss %.3f -> %.3f)\n",
+                name, t->before, t->after);
+        else
+            db_fit_say(log,
+                       "Stage %s is left out: the loss of held-out spots would have to fall by "
+                       "more than %g (%.3f -> %.3f)\n",
+                       name, DB_FIT_LEAST_GAIN, t->before, t->after);
     }
 }
 

@@ -229,7 +229,7 @@ static const db_config_key data_keys[] = {
         "pixels that known structure factors are compared with: all, or shoeboxes around the brightest reflections "
         "of the model (known)"),
     INTEGERS("shoebox_half_width", 1, IN_CONFIG(settings.shoebox_half_width), (1, 100), "pixels",
-        "what fits between predicted reflections, up to 8, or 20 with wide spots", 0, "6",
+        "the largest that fits between predicted reflections, up to 8, or 20 with wide spots", 0, "6",
         "half width w: shoeboxes are (2w + 1) pixels wide"),
     INTEGERS("max_shoeboxes", 1, IN_CONFIG(settings.max_shoeboxes), (1, 1000000), "", NULL, 0, NULL,
         "largest number of shoeboxes; the strongest are used"),

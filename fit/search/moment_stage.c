@@ -132,10 +132,6 @@ enum {
     PER_VARIABLE = 2 /* fewest spots of a half; each gives five or six numbers */
 };
 
-/* Least gain in the loss of held-out spots, per spot. Moments ignore faint ends of spots, which alone can bring a
- * little. */
-static const double LEAST_GAIN = 0.32;
-
 typedef struct stage_run {
     db_refinement *refinement;
     const db_fit_stage *stage;
@@ -207,7 +203,7 @@ static db_status try_halves(stage_run *s, db_fit_trial *trial) {
     m->from = 0;
     m->to = m->count;
     s->is_trial = 0;
-    trial->kept = trial->after < trial->before - LEAST_GAIN;
+    trial->kept = trial->after < trial->before - DB_FIT_LEAST_GAIN;
     return DB_OK;
 }
 

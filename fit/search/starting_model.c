@@ -305,7 +305,7 @@ static void say_corrected(const roughly *given, const db_experiment *start,
                  longer[2]);
     snprintf(line, sizeof line,
              "found with %s and the beam's centre %+.1f, %+.1f pixels along fast, slow: cell%s off "
-             "by as many percent",
+             "by these percentages",
              edges, (found.centre[0] - given->centre[0]) / pixel[0],
              (found.centre[1] - given->centre[1]) / pixel[1],
              one ? ", distance or wavelength are" : " is");

@@ -149,11 +149,11 @@ static void judge_spread(db_shots *all, int rival) {
         if (!summary->used || summary->wrong || !(summary->light.spread[rival].excess > 0))
             continue;
         summary->wrong = DB_SHOT_WRONG;
-        snprintf(summary->reason, sizeof summary->reason,
-                 "with %s the mosaic spread the light of reflections on all frames is likelier, by "
-                 "%.0f squares of errors (by chance %.0f): the mosaic spread is wrong; refine "
-                 "mosaic_variance",
-                 name[rival], sum.excess, sqrt(sum.variance));
+        snprintf(
+            summary->reason, sizeof summary->reason,
+            "with %s the mosaic spread chi2 of the light of reflections on all frames is lower "
+            "by %.0f (by chance %.0f): the mosaic spread is wrong; refine mosaic_variance",
+            name[rival], sum.excess, sqrt(sum.variance));
     }
 }
 

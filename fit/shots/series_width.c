@@ -93,8 +93,8 @@ static width_found find_way(const db_series *s) {
     return (width_found){ x[0], sqrt(square) };
 }
 
-/* Other quantities, which were refined beside a wrong width, make up for more than a half of it at most; right widths have gone
- * no way (docs/results/verdict.md, Wrong angles of a series). */
+/* A wrong width has gone nearly half of the way or more, since quantities that were refined beside it make up for the rest; right
+ * widths have gone no way (docs/results/verdict.md, Wrong angles of a series). */
 static const double MOST_WAY = 0.25;
 
 static void judge_width(db_shots *all) {
@@ -104,9 +104,10 @@ static void judge_width(db_shots *all) {
     if (*all->turns || !(found.way - MOST_WAY > sure * found.error)) return;
     while (!all->summary[k].used) k++;
     snprintf(all->turns, sizeof all->turns,
-             "the light of reflections is on frames that meet each other, each with a turn of %.4g "
-             "degree, as far as to the next one, and not the turn that is given (it has gone %.2f "
-             "+- %.1g of the way; expected at most %g): osc is wrong, or the steps of phi are",
+             "frames turn by %.4g degree each by the light of their reflections, as far as to the "
+             "next frame, and not by the given turn (that light has gone %.2f +- %.1g of the way "
+             "from the given turn to the step; expected at most %g): osc is wrong, or the steps of "
+             "phi are",
              all->step[k], found.way, found.error, MOST_WAY);
 }
 

@@ -21,7 +21,7 @@ db_status db_verdict_of_halves(db_context *context, const db_evidence *evidence,
 typedef enum db_judgement {
     DB_JUDGE_LATTICE, /* one image, before stages that data must earn */
     DB_JUDGE_START,   /* a shot of many after its own stages: shared parameters may be wrong */
-    DB_JUDGE_SHARING, /* a shot after a joint stage: all tests but moved and stretched */
+    DB_JUDGE_SHARING, /* a shot after a joint stage: all tests but moved, stretched, start and halves */
     DB_JUDGE_SHOT     /* a shot after the last stage */
 } db_judgement;
 

@@ -28,7 +28,7 @@ static const struct {
 } tests[DB_FIT_TESTS] = {
     [DB_FIT_TEST_LATTICE] = { "lattice", "ln of likelihood over no lattice", DB_CERTAIN, INFINITY },
     [DB_FIT_TEST_ROWS] = { "rows", "... over spots anywhere along rows", DB_CERTAIN, INFINITY },
-    [DB_FIT_TEST_SMALLER] = { "smaller", "... added to a smaller cell", DB_CERTAIN, INFINITY },
+    [DB_FIT_TEST_SMALLER] = { "smaller", "... over a smaller cell alone", DB_CERTAIN, INFINITY },
     [DB_FIT_TEST_LARGER] = { "larger", "... over a larger cell", -DB_CERTAIN, INFINITY },
     [DB_FIT_TEST_MOVED] = { "moved", "... over the model turned and shifted", -DB_CERTAIN,
                             INFINITY },

@@ -63,7 +63,8 @@ static const char LEAVE_ONE_OUT[] =
     "leave one of these parameters out, tie them, or give one a prior";
 static const char CHECK_FILES[] =
     "check wavelength and distance of these files: an image determines only cell over wavelength, "
-    "so a wrong one changes all edges by one factor; crystals of another kind differ by other ones";
+    "so a wrong one changes all edges by one factor; crystals of another kind have edges that "
+    "change by different factors";
 
 /* The warnings of a result. */
 typedef struct list {
@@ -351,7 +352,7 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result) {
 static void about_series_distance(list *l) {
     const db_fit_estimate *const edge = db_held_distance_edge(l->estimates);
     char within[40];
-    snprintf(within, sizeof within, "take to be within %g %%", 100 * DB_USUAL_DISTANCE_ERROR);
+    snprintf(within, sizeof within, "allow for by %g %%", 100 * DB_USUAL_DISTANCE_ERROR);
     if (edge)
         warn(
             l, "refine distance with a range, or calibrate it by other means",
@@ -407,9 +408,9 @@ db_status db_fit_cells_warning_add(db_context *context, db_fit_shots_result *res
                         100 * found.change[k], k + 1 == found.edges ? ")" : "");
     }
     warn(&l, CHECK_FILES,
-         "the cell is longer or shorter than those of the other shots, whose edges scatter by "
-         "%.2g %%, in %zu of %zu shots: %s%s",
-         100 * found.scatter, found.count, found.compared, which,
+         "in %zu of %zu shots the cell is longer or shorter than in the others, whose edges "
+         "scatter by %.2g %%: %s%s",
+         found.count, found.compared, 100 * found.scatter, which,
          found.count > DB_OTHER_CELLS_NAMED ? ", ..." : "");
     result->warnings = l.text;
     result->advice = l.advice;

@@ -290,8 +290,8 @@ class Data(Section):
     """pixels that known structure factors are compared with: all, or shoeboxes around the brightest reflections of the
     model (known)"""
     shoebox_half_width: Optional[int] = None
-    """pixels: half width w: shoeboxes are (2w + 1) pixels wide; default: what fits between predicted reflections, up to 8,
-    or 20 with wide spots"""
+    """pixels: half width w: shoeboxes are (2w + 1) pixels wide; default: the largest that fits between predicted
+    reflections, up to 8, or 20 with wide spots"""
     max_shoeboxes: Optional[int] = None
     """largest number of shoeboxes; the strongest are used"""
     reflections: Optional[Path] = None

@@ -46,6 +46,8 @@ typedef struct db_imported {
     int placed;                    /* 1: experiment and content are filled */
     db_experiment experiment;
     db_expt_content content;
+    double
+        turned; /* degree: how far the spindle has turned the crystal, in the middle of the image */
     /* for comparison; NAN, 0, "" */
     double wavelength, distance, pixel_size;
     int shape[2]; /* shape of the image */

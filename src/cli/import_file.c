@@ -108,6 +108,11 @@ static void keep_failure(const db_context *context, db_status status, db_importe
 
 const double db_any_cell[6] = { 100, 100, 100, 90, 90, 90 };
 
+/* Spindle angle in the middle of an image; start and width are NAN where they are not stated. */
+static double middle_of(double start, double width) {
+    return (isfinite(start) ? start : 0) + (isfinite(width) ? width / 2 : 0);
+}
+
 /* The experiment of a header with all necessary facts. */
 static db_status place_by_header(db_context *context, const db_image_geometry *g,
                                  db_imported *file) {
@@ -116,6 +121,7 @@ static db_status place_by_header(db_context *context, const db_image_geometry *g
     DB_TRY(db_setup_read_header(context, file->name, DB_HEADER_OF_IMAGE, &setup, NULL, NULL));
     memcpy(setup.cell, db_any_cell, sizeof db_any_cell);
     const int turns = db_turns(setup.osc);
+    file->turned = middle_of(setup.phi, turns ? setup.osc : 0);
     if (!turns) setup.phi = 0; /* a crystal is described as on a still */
     db_experiment_clear(&file->experiment);
     memset(&file->experiment, 0, sizeof file->experiment);
@@ -177,6 +183,7 @@ static int place_by_chains(db_context *context, const db_format *format, const c
     file->placed =
         db_read_expt(context, path, &selection, &file->experiment, &file->content) == DB_OK;
     if (!file->placed) db_expt_content_clear(&file->content);
+    file->turned = middle_of(file->content.phi, file->content.osc_range);
     return file->placed;
 }
 
@@ -268,6 +275,7 @@ static void read_list(db_context *context, const char *path, const char *image, 
         db_imported_add(file, "experiments", 2, count, "%zu, of which this is number %ld (from 0)",
                         file->count, file->content.number);
     file->placed = 1;
+    file->turned = middle_of(file->content.phi, file->content.osc_range);
     file->found |= DB_HOLDS_GEOMETRY;
     db_imported_add_experiment(context, file);
 }

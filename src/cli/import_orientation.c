@@ -102,9 +102,6 @@ int db_imported_try_orientation(db_context *context, const char *name, const db_
     const db_surroundings_options options = {
         .half_width = 10, .gain = 1, .readout_noise = 3, .strong_sigma = 6
     };
-    const db_expt_content *const c = &geometry->content;
-    const double width = isfinite(c->osc_range) ? c->osc_range : 0;
-    const double turned = (isfinite(c->phi) ? c->phi : 0) + width / 2;
     db_measured_image image;
     spot *list = NULL;
     spots[0] = spots[1] = 0;
@@ -114,7 +111,7 @@ int db_imported_try_orientation(db_context *context, const char *name, const db_
     uint8_t *const strong = malloc(count);
     if (background && strong && has_its_panels(&image, &geometry->experiment) &&
         db_surroundings_find(context, &image, &options, background, strong) == DB_OK) {
-        spots[0] = collect_spots(&image, strong, &geometry->experiment, turned, &list);
+        spots[0] = collect_spots(&image, strong, &geometry->experiment, geometry->turned, &list);
         spots[1] = count_near(list, spots[0], a_star);
     }
     free(list);

@@ -26,6 +26,9 @@ lines["experiment"].append(dict(lines["experiment"][0], crystal=1))
 json.dump(lines, open("two.expt", "w"))
 image = open("a_0001.img", "rb").read()
 open("dark_0001.img", "wb").write(re.sub(rb"WAVELENGTH=[^;]*;", lambda m: b" " * len(m[0]), image[:512]) + image[512:])
+# a header of another program: a still at 40 degree, whose crystal is described as it stands
+header = re.sub(rb"CONVENTION=[^;]*;", b"", image[:1024]).replace(b"PHI=0;", b"PHI=40;").replace(b"OSC_START=0;", b"OSC_START=40;")
+open("angled_0001.img", "wb").write(header.ljust(1024) + image[1024:])
 open("m.pdb", "w").write("CRYST1   78.000   78.000   38.000  90.00  90.00  90.00 P 1           1\n"
                          "ATOM      1  N   GLY A   1       9.400   2.700   1.100  1.00 12.50           N\n")
 open("det.geom", "w").write("clen = 0.1\nphoton_energy = 12398\nres = 5000\np0/min_fs = 0\np0/max_fs = 499\np0/min_ss = 0\n"
@@ -70,6 +73,9 @@ told "a_0001.img b.expt" "model.find_orientation=yes"
 told "a_0001.img two.expt" "--expt two.expt model.expt_number=0"
 not_told "turned_0001.img right.mat" "does not fit"
 not_told "swung_0001.img right.mat" "does not fit"
+not_told "angled_0001.img right.mat" "does not fit"
+told "angled_0001.img right.mat" "fit angled_0001.img --matrix right.mat"
+told "$SOURCE_DIR/examples/data/thaumatin.cbf $SOURCE_DIR/examples/data/thaumatin.mat" "thaumatin.cbf --matrix"
 told "swung_0001.img" "two theta       20 degree"
 not_told "a_0001.img" "two theta"
 finish

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SIZE = 14 };
+enum { SIZE = 14, MARGIN = 100 };
 
 static const double resolutions[] = { 10, 5, 3, 2, 1.5 }; /* angstrom */
 enum { RESOLUTIONS = sizeof resolutions / sizeof resolutions[0] };
@@ -51,8 +51,15 @@ static double lacking(one_spot o, int log2_points, double *error) {
     panel->fast_pixels = panel->slow_pixels = 1000000;
     e.detector.centre[0] = 500000 * panel->pixel_size[0];
     e.detector.centre[1] = 500000 * panel->pixel_size[1];
-    aim_crystal(&e, at);
+    /* of the large panel only the middle about the spot: lists of all its tiles would take gigabytes */
     naive_region region = region_aimed_at(&e, at, SIZE);
+    e.detector.centre[0] -= (region.fast - MARGIN) * panel->pixel_size[0];
+    e.detector.centre[1] -= (region.slow - MARGIN) * panel->pixel_size[1];
+    panel->fast_pixels = panel->slow_pixels = SIZE + 2 * MARGIN;
+    aim_crystal(&e, at);
+    region = region_aimed_at(&e, at, SIZE);
+    assert_in_range(region.fast, MARGIN - 1, MARGIN + 1);
+    assert_in_range(region.slow, MARGIN - 1, MARGIN + 1);
     region.reach = 0;
     const double list = e.structure_factors.default_F;
     e.structure_factors.default_F = 0;

@@ -136,6 +136,10 @@ typedef struct db_fit_start {
     int chosen;               /**< 1: the result comes from this start */
 } db_fit_start;
 
+/** Least gain in the loss of held-out spots, per spot, that earns a stage. Moments ignore faint ends of spots, which alone can
+ *  bring a little. */
+#define DB_FIT_LEAST_GAIN 0.32
+
 /** Largest fraction of the detector that a model's spots may cover: right models of thaumatin reach 0.06, a wrong one that
  *  explained all pixels reached 0.3 to 0.6. */
 #define DB_FIT_MOST_COVERED 0.25
@@ -146,7 +150,7 @@ typedef struct db_fit_trial {
     int kept;
     double misfit;        /**< by pixels: chi2 per degree of freedom at its start; else 0 */
     double before, after; /**< loss of held-out spots without and with it, per spot; kept where it
-                             falls by 0.32 */
+                             falls by more than DB_FIT_LEAST_GAIN */
     size_t spots;
     /** for a stage that held-out spots confirm: fraction of the detector covered by
      * spots of its model, to two standard deviations; it is not kept above

@@ -196,7 +196,7 @@ static db_status read_table(db_context *context, const char *path, const void *b
     (void)bytes, (void)size, (void)table;
     return db_fail(context, DB_ERROR_UNSUPPORTED,
                    "%s: this build reads no reflection tables of DIALS in MessagePack (Debian: "
-                   "libmsgpack-dev); expected HDF5, or lines of text",
+                   "libmsgpack-c-dev or libmsgpack-dev); expected HDF5, or lines of text",
                    path);
 }
 #endif

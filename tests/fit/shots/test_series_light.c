@@ -447,7 +447,7 @@ static void frames_are_judged_together(void **state) {
                                                                  : "with twice the mosaic"));
                 if (which)
                     assert_non_null(
-                        strstr(b->summary[0].reason, "by 14 squares of errors (by chance 2)"));
+                        strstr(b->summary[0].reason, "is lower by 14 (by chance 2)"));
             }
     free(b);
 }
