@@ -446,8 +446,7 @@ static void frames_are_judged_together(void **state) {
                                                                  ? "with half the mosaic"
                                                                  : "with twice the mosaic"));
                 if (which)
-                    assert_non_null(
-                        strstr(b->summary[0].reason, "is lower by 14 (by chance 2)"));
+                    assert_non_null(strstr(b->summary[0].reason, "is lower by 14 (by chance 2)"));
             }
     free(b);
 }
