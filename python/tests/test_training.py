@@ -185,8 +185,8 @@ class Shots(unittest.TestCase):
         self.assertEqual(first.shape, second.shape)
         self.assertEqual(abs(first[:, 0] - second[:, 0]).max(), 0)
         self.assertGreater(abs(first[:, 1] - second[:, 1]).max(), 0.1 * first[:, 1].max())
-        sources = [made.experiment(0, c)._c.beam for c in range(2)]     # one pulse for all crystals
-        self.assertEqual(*[[b.sources[k].weight for k in range(b.source_count)] for b in sources])
+        crystals = [made.experiment(0, c) for c in range(2)]            # one pulse for all crystals
+        self.assertEqual(*[[s.weight for s in e._c.beam.sources[0:e._c.beam.source_count]] for e in crystals])
         # of many pulses the mean is a Gaussian of the width that was asked for
         many = dualbragg.RandomShots(dualbragg.Experiment(**SCENE), 300, spectrum=("sase", 0.01, 0.002))
         weights = numpy.array([[s.weight for s in e._c.beam.sources[0:e._c.beam.source_count]]

@@ -37,7 +37,7 @@ sed 's/shots.txt/longer.txt/' alike.yaml > longer.yaml
 { cat shots.txt; echo "images/longer.img model.misset=[10.06, 20.05, 30.04] model.wavelength=1"; } > longer.txt
 ! grep -q 'the cell is longer' alone.log || fail "cells of like crystals: $(grep 'Warning' alone.log)"
 fit 0 longer.yaml --output of_longer --no-report
-grep -q 'in 1 of 7 shots: images/longer.img (cell_a -1\.4[0-9]* %, cell_b -1\.4[0-9]* %, cell_c -1\.4[0-9]* %)$' out ||
+grep -q 'in 1 of 7 shots the cell is .*: images/longer.img (cell_a -1\.4[0-9]* %, cell_b -1\.4[0-9]* %, cell_c -1\.4[0-9]* %)$' out ||
     fail "a shot of another wavelength is not named: $(grep Warning out)"
 
 # With known structure factors a shot that contradicts the others begins once more by its own stages, also where the joint stage is

@@ -44,9 +44,9 @@ near "the step" "$(number 'for about')" 0.5 0.002
 
 # widths that are not the steps: frames that overlap, or leave gaps
 list wide "10 + n / 2" 0.75
-wrong wide "each with a turn of 0.5 degree" shots.list=wide.txt
+wrong wide "frames turn by 0.5 degree each" shots.list=wide.txt
 list narrow "10 + n / 2" 0.333
-wrong narrow "each with a turn of 0.5 degree" shots.list=narrow.txt
+wrong narrow "frames turn by 0.5 degree each" shots.list=narrow.txt
 
 # a frame that is missing, and an axis that is not the spindle's
 list gap "10 + (n + (n < 3)) / 2" 0.5
