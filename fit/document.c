@@ -111,11 +111,10 @@ static const db_json_field shot_rows[] = {
             "refined values with errors in units of the last digit"),
     MADE_IF(in_use, "at_bound", local_bounds, "list", NULL, "", "`no`, `lower`, `upper`"),
     NAMED_IF(in_use, "orientation", shot.reference, "",
-             "rotation from the standard frame, row by row, from which the refined angles count"),
+             "rotation from the standard frame, row by row, before the refined misset"),
     NAMED_IF(in_use, "light_explained", shot.verdict.light_explained, "",
-             "rotation series, joint intensities: part of the light of its spots, by squares, that "
-             "the model "
-             "explains; else null"),
+             "rotation series, joint intensities: fraction of the squared light of its spots that "
+             "the model explains; else null"),
     NAMED_IF(in_use, "pixels", shot.after.pixels, "", "pixels in use"),
     NAMED_IF(in_use, "shoeboxes", shot.after.shoeboxes, "", "shoeboxes in use"),
     MADE_IF(in_use, "chi2_reduced", chi2_pair, "list", NULL, "",
@@ -158,7 +157,8 @@ static json_t *model(db_document *d, const void *of) {
 #define OF db_fit_curves
 static const db_json_field prior_rows[] = { VALUE(smoothness, "electrons", ""),
                                             VALUE(calm, "",
-                                                  "factor on both away from the edge; 0: none"),
+                                                  "factor on smoothness and kramers_kronig away "
+                                                  "from the edge of the starting curve; 0: none"),
                                             VALUE(kramers_kronig, "electrons", "") };
 static TABLE(prior_fields, prior_rows);
 #undef OF
@@ -195,8 +195,8 @@ static const db_json_field run_rows[] = {
         "directions", db_make_directions, "list", &db_direction_fields, "",
         "eigenvectors of the scaled normal matrix of these parameters, the worst determined first"),
     NAMED("shared_misfit", estimates.shared_misfit, "",
-          "scatter between regions of the detector, divided by the expected scatter of their "
-          "shoeboxes; 1: as expected"),
+          "scatter of misfit between regions of the detector, divided by the scatter expected from "
+          "their shoeboxes; 1: as expected"),
     VALUE(seconds, "s", ""),
     LIST("history", history, history_count, db_history_fields,
          "every evaluation with the values of `parameters`; for many shots the joint evaluations"),
@@ -227,8 +227,8 @@ static const db_json_field list_rows[] = {
         "intensities that all shots share (`intensity: joint`), or of a rotation series: of all "
         "sweeps, merged"),
     MADE_IF(has_curves, "curve_priors", curve_priors, "object", &prior_fields, "",
-            "standard deviations of their priors, as given or as the shots have chosen by their "
-            "evidence; 0: none"),
+            "standard deviations of the priors on curves, given or chosen by the evidence of the "
+            "shots; 0: none"),
     MADE("curves", db_make_curves, "list", &db_curve_fields, "",
          "refined curves of f' and f'' (`curves.energies`); their points are `parameters`, too"),
 };

@@ -354,12 +354,11 @@ static int is_distance_wrong(const work *w) {
 /* Refines once more, now with the distance, which the data have earned after all. */
 static db_status free_distance(work *w, db_context *context) {
     const db_fit_result *const held = w->refinement.result;
-    db_notice(
-        context,
-        "distance: spots contradict %.6g mm and ask for %.6g +- %.2g mm, so the model is refined "
-        "again with the distance",
-        held->experiment.detector.distance,
-        held->experiment.detector.distance + held->distance_step, held->distance_error);
+    db_notice(context,
+              "distance: spots contradict %.6g mm and fit %.6g +- %.2g mm, so all is refined "
+              "again, the distance, too",
+              held->experiment.detector.distance,
+              held->experiment.detector.distance + held->distance_step, held->distance_error);
     end_refinement(w);
     DB_TRY(begin_refinement(w, context));
     const db_fit_parameter *const distance = db_fit_settings_find(&w->settings, DB_DISTANCE);

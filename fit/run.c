@@ -175,7 +175,7 @@ static db_status tell_displaced(db_shots *all, const db_panel_equations *equatio
     snprintf(all->displaced, sizeof all->displaced,
              "panel %d (from 0), shifted by %.1f, %.1f pixels (fast, slow) from where the geometry "
              "says, raises the log likelihood of all shots' spots by %.1f, expected at most %.1f, "
-             "and moves %s by %.1f of the errors: correct the geometry, or refine panels "
+             "and changes %s by %.1f standard errors: correct the geometry, or refine panels "
              "(refine.panel_groups)",
              rival.panel, rival.shift[0], rival.shift[1], -rival.margin,
              -limits.test[DB_FIT_TEST_MOVED].least, rival.name, rival.errors);
@@ -260,7 +260,7 @@ static void take_end(const db_shots *all, int stage, const db_stage_result *end,
     const size_t length = strlen(result->reason);
     if (!*end->reason) {
         snprintf(result->reason + length, sizeof result->reason - length,
-                 "; stage %s is left out: the models miss more than noise",
+                 "; stage %s is left out: the misfit exceeds the noise",
                  all->settings.stages[stage].name);
         return;
     }

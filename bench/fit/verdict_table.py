@@ -72,7 +72,7 @@ def answer(folder, name, arguments):
     with open(prefix + ".out") as out:
         text = out.read()
     said = [what for what, words in (("held distance not determined", "does not determine the distance"),
-                                     ("another distance asked for", "but the data ask for"),
+                                     ("another distance asked for", "but the data fit"),
                                      ("a second lattice", "Warning: a second lattice"),
                                      ("intensities not to be used", "intensities are not to be used"),
                                      ("barely passed", "is barely passed")) if words in text]

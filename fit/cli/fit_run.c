@@ -92,8 +92,7 @@ static void say_lattices(fit_run *run) {
     for (size_t l = 0; l < count && (count > 1 || !*run->config->shot_list); l++) {
         const db_fit_orientation *const found = &run->list->lattice[l].found;
         db_fit_say(
-            &run->log,
-            "lattice %zu: %zu of %zu spots%s near its nodes, where chance would bring %.0f\n",
+            &run->log, "lattice %zu: %zu of %zu spots%s near its nodes; expected by chance: %.0f\n",
             l + 1, found->indexed, found->spots, l ? " that are left" : "", found->by_chance);
     }
 }

@@ -100,8 +100,10 @@ void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_mea
     db_fit_say(log, "Intensities: %s%s\n",
                settings->intensity == DB_FIT_FREE ? "free, one per reflection" : "known, ",
                settings->intensity == DB_FIT_FREE ? "" : config->hkl_file);
-    db_fit_say(log, "Refines %zu parameters in %zu stages\n", settings->parameter_count,
-               settings->stage_count);
+    size_t refined = 0;
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        refined += !db_fit_parameter_is_tied(&settings->parameters[i]);
+    db_fit_say(log, "Refines %zu parameters in %zu stages\n", refined, settings->stage_count);
     db_fit_detail(log, "\n  %-16s  %12s  %12s  %12s\n", "to refine", "start", "min", "max");
     for (size_t i = 0; i < settings->parameter_count; i++) {
         const db_fit_parameter *const p = &settings->parameters[i];
@@ -187,8 +189,8 @@ static void say_errors(db_fit_log *log, const db_fit_estimates *found) {
             most);
     if (found->shared_misfit > 1)
         db_fit_say(log,
-                   "  Regions of the detector scatter %.1f times as much as expected from the "
-                   "scatter of their spots.\n",
+                   "  Misfit scatters between regions of the detector %.1f times as much as "
+                   "expected from their shoeboxes.\n",
                    found->shared_misfit);
 }
 
@@ -205,7 +207,7 @@ static void say_starts(db_fit_log *log, const db_fit_config *config, const db_fi
     db_fit_say(log,
                "\n%zu starts within %g degree (seed %d), and how much of the strong pixels they "
                "explain\n  %5s %7s  %26s  %11s  %10s\n",
-               r->start_count, starts->turn, starts->seed, "place", "number",
+               r->start_count, starts->turn, starts->seed, "rank", "number",
                "turned about x, y, z (deg)", "first stage", "all stages");
     for (size_t i = 0; i < r->start_count; i++) {
         const db_fit_start *const s = &r->starts[i];
@@ -228,9 +230,9 @@ static void say_trials(db_fit_log *log, const db_fit_config *config, const db_fi
         if (t->misfit > 0) {
             if (t->kept) continue;
             db_fit_say(log,
-                       "Stage %s is left out: chi2 per degree of freedom is %.2f at its start, "
-                       "the model misses more than noise\n",
-                       name, t->misfit);
+                       "Stage %s is left out: at its start the misfit exceeds the noise (chi2 per "
+                       "degree of freedom %.2f, expected at most %g)\n",
+                       name, t->misfit, config->settings.stages[t->stage].most_misfit);
             continue;
         }
         if (!t->kept && t->covered > 0 && t->covered <= DB_FIT_MOST_COVERED) {
@@ -271,7 +273,7 @@ static void say_shoeboxes(db_fit_log *log, const db_fit_config *config,
 static void say_light_part(db_fit_log *log, double part) {
     if (isnan(part)) return;
     db_fit_say(log, "  %-58s  %9.3g  at least 0.667 for intensities\n",
-               "fraction of spots as bright in the model (factor 1.5)", part);
+               "fraction of spots with the right brightness (factor 1.5)", part);
 }
 
 /* May the result be used? */
@@ -473,7 +475,7 @@ static void say_intensities(db_fit_log *log, const db_fit_shots_result *r) {
     if (with_reference)
         db_fit_say(log,
                    "CC_ref, R_ref, ref_ano: correlation and R of intensities, correlation of "
-                   "Bijvoet differences, beside\n%zu intensities of the reference, times %.4g "
+                   "Bijvoet differences, against\n%zu intensities of the reference, times %.4g "
                    "exp(%.2f / (2 d^2))\n",
                    statistics.overall.reference_count, statistics.reference.k,
                    0 - statistics.reference.b);
@@ -523,9 +525,11 @@ static void say_reasons(db_fit_log *log, const db_fit_shots_result *r, int used)
 
 static void say_curve(db_fit_log *log, const db_found_curve *c) {
     char edge[DB_VALUE_TEXT_SIZE], first[DB_VALUE_TEXT_SIZE], second[DB_VALUE_TEXT_SIZE];
-    db_fit_say(log, "\nSites %s: edge at %s eV\n", c->name,
-               isfinite(c->edge) ? db_value_with_error(edge, c->edge, c->edge_error)
-                                 : "no energy of the curve, whose f'' does not rise");
+    if (isfinite(c->edge))
+        db_fit_say(log, "\nSites %s: edge at %s eV\n", c->name,
+                   db_value_with_error(edge, c->edge, c->edge_error));
+    else
+        db_fit_say(log, "\nSites %s: no edge, because f'' does not rise\n", c->name);
     if (isfinite(c->shift))
         db_fit_say(log,
                    "  f'' lies %s eV above that of the first sites, by the area between both.\n",
@@ -552,7 +556,9 @@ static void say_curves(db_fit_log *log, const db_fit_config *config, const db_fi
                    r->curves.kramers_kronig,
                    chosen_or_given(config->settings.curves.kramers_kronig));
     if (found.count && r->curves.calm > 0)
-        db_fit_say(log, "  Both times %g away from the edge of the start.\n", r->curves.calm);
+        db_fit_say(log,
+                   "  Away from the edge of the starting curve both priors are multiplied by %g.\n",
+                   r->curves.calm);
     db_found_curves_clear(&found);
 }
 

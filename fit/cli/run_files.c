@@ -41,11 +41,10 @@ static db_status refuse_locked(const db_run_lock *lock, const char *prefix) {
     owner[strcspn(owner, "\n")] = '\0';
     if (!*owner && fcntl(lock->file, F_GETLK, &other) == 0 && other.l_pid > 0)
         snprintf(owner, sizeof owner, "process %ld", (long)other.l_pid);
-    return db_complain(
-        "fit", DB_ERROR_FILE,
-        "output %s: another run is writing there (%s; %s is locked); expected another "
-        "--output, or that it has ended",
-        prefix, *owner ? owner : "of another computer", lock->path);
+    return db_complain("fit", DB_ERROR_FILE,
+                       "output %s: another run is writing there (%s; %s is locked); choose another "
+                       "--output, or wait until it has ended",
+                       prefix, *owner ? owner : "of another computer", lock->path);
 }
 
 /* Is the locked file still the one with this name? A run that ends removes it. */

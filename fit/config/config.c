@@ -130,10 +130,10 @@ static db_status check_series(const db_config_reader *reader, const db_yaml_node
     const db_yaml_node *const shots = db_yaml_find(root, "shots");
     if (config->series && !*config->shot_list)
         return db_config_fail(reader, db_yaml_find(shots, "series"), "shots", "series",
-                              "is of many shots; expected shots.list, too");
+                              "needs many shots; expected shots.list, too");
     if (config->series_knots > 0 && !config->series)
         return db_config_fail(reader, db_yaml_find(shots, "knots"), "shots", "knots",
-                              "are of a series; expected series: yes, too");
+                              "needs a series; expected series: yes, too");
     return DB_OK;
 }
 

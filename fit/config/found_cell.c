@@ -37,7 +37,7 @@ void db_found_cell_say(const db_fit_found_cell *cell, db_notice_function notices
     char line[400];
     if (!notices) return;
     snprintf(line, sizeof line,
-             "cell found: %zu of %zu spots near nodes of the lattice, where chance would bring "
+             "cell found: %zu of %zu spots near nodes of the lattice; expected by chance: "
              "%.1f; reduced "
              "cell %.5g %.5g %.5g %.4g %.4g %.4g",
              cell->found.indexed, cell->found.spots, cell->found.by_chance, r[0], r[1], r[2], r[3],
@@ -52,9 +52,9 @@ void db_found_cell_say(const db_fit_found_cell *cell, db_notice_function notices
         const db_fit_bravais *const b = &cell->lattice[i];
         const int length = snprintf(
             line, sizeof line, "%s %s %.5g %.5g %.5g %.4g %.4g %.4g: changed by %.1f %%, %zu spots",
-            i == cell->chosen ? "taken:"
-            : b->fits         ? "may be:"
-                              : "is not:",
+            i == cell->chosen ? "chosen:"
+            : b->fits         ? "possible:"
+                              : "excluded:",
             b->symbol, b->cell[0], b->cell[1], b->cell[2], b->cell[3], b->cell[4], b->cell[5],
             100 * b->strain, b->indexed);
         if (isfinite(b->misfit) && length < (int)sizeof line)

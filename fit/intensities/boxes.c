@@ -57,8 +57,8 @@ db_status db_intensity_rim(db_context *context, const db_experiment *experiment,
     db_fit_geometry_clear(&geometry);
     return *dmin > 0 ? DB_OK
                      : db_fail(context, DB_ERROR_INPUT,
-                               "intensities.dmin: half of the rays around the beam meet no panel; "
-                               "expected a resolution");
+                               "intensities.dmin: cannot be chosen, because half of the directions "
+                               "around the beam meet no panel; expected a resolution (A)");
 }
 
 /* Light of a reflection, relative to its light exactly on the Ewald sphere. turns: 1: a rotation takes it through

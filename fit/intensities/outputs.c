@@ -209,9 +209,9 @@ typedef struct knot_view {
 
 #define OF knot_view
 static const db_json_field knot_rows[] = {
-    VALUE(frame, "", "place: frames of the series before it"),
-    VALUE(scale, "", "of the light there, relative to the first knot"),
-    VALUE(b, "Å²", "temperature factor there, relative to the first knot"),
+    VALUE(frame, "", "position of the knot: number of frames before it"),
+    VALUE(scale, "", "scale of the light at the knot, relative to the first knot"),
+    VALUE(b, "Å²", "B factor at the knot, relative to the first knot"),
 };
 static TABLE(knot_fields, knot_rows);
 #undef OF
@@ -245,8 +245,8 @@ static const db_json_field intensity_rows[] = {
          "correlation of the reference with the intensities of single shots at the start, relative "
          "to the mean at their resolution and corrected for errors; null: no reference"),
     MADE("scales", knots, "list", &knot_fields, "",
-         "of a rotation series: common factors of intensities on its frames, linear between these "
-         "knots; else empty"),
+         "rotation series: scale of intensities on each frame, linear between these knots; else "
+         "empty"),
     MADE("overall", overall, "object", &shell_fields, "",
          "statistics of all reflections to `d_min`"),
     MADE("shells", shells, "list", &shell_fields, "",

@@ -66,8 +66,8 @@ static db_status adopt_symmetry(db_context *context, const db_shot_entry *from,
             snprintf(all->settings.amplitude_group, sizeof all->settings.amplitude_group, "%s",
                      symmetry);
         db_notice(context,
-                  "symmetry: %s, as %s says; the cells of all shots keep it (model.symmetry names "
-                  "another, triclinic none)",
+                  "symmetry: %s, as %s says; the cells of all shots keep it (model.symmetry "
+                  "replaces it; triclinic: no symmetry)",
                   symmetry, *first);
     } else if (strcmp(all->symmetry, symmetry) != 0) {
         return db_fail(

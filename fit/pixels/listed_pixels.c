@@ -57,7 +57,8 @@ static db_status check_panels(const db_listed_pixels *l) {
         for (size_t k = 0; k < image->panel_count; k++)
             if (k != p && *name && strcmp(image->panels[k].name, name) == 0)
                 return db_fail(l->context, DB_ERROR_INPUT,
-                               "%s: panel %zu is %s, which is number %zu in the image %s",
+                               "%s: panel %zu is named %s, the name of panel %zu in the image %s; "
+                               "expected one order of panels",
                                l->config->expt_file, p, name, k, l->config->image_file);
     }
     return DB_OK;
@@ -204,7 +205,8 @@ static void bring_panels(const db_listed_pixels *l, const double *gain, int diff
         tell_of_list(l, "gains of its panels are not used: expected numbers above 0, found %g",
                      least);
     } else if (differ && !isnan(l->config->settings.gain)) {
-        tell_of_list(l, "gains of its panels, %g to %g, are not used: data.gain is", least, most);
+        tell_of_list(l, "gains of its panels, %g to %g, are not used, because data.gain is", least,
+                     most);
     } else if (differ) {
         tell_of_list(l,
                      "gains of its panels are %g to %g: counts are scaled to the gain of the first "
@@ -235,7 +237,7 @@ static db_status apply_gain(const db_listed_pixels *l) {
     if (isnan(l->config->settings.gain))
         DB_TRY(read_map(l, DB_EXPT_GAIN, &gain));
     else if (l->content->map[DB_EXPT_GAIN])
-        tell_of_list(l, "the gain of each pixel (%s) is not used: data.gain is",
+        tell_of_list(l, "the gain of each pixel (%s) is not used, because data.gain is",
                      db_file_name(l->content->map[DB_EXPT_GAIN]));
     if (!gain) return gain_of_panels(l);
     const double common = mean_gain(l->image, gain);

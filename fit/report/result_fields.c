@@ -261,12 +261,13 @@ static const db_json_field bravais_rows[] = {
     VALUE(cell, "Å, degree",
           "cell that explains the spots best at the given distance; for many images the median"),
     VALUE(strain, "",
-          "largest change of an edge (relative) or an angle (radian) to this kind of lattice"),
+          "largest change of an edge (relative) or an angle (radian) that makes the found lattice "
+          "one of this kind"),
     VALUE(indexed, "", "spots near nodes of this lattice"),
     VALUE(misfit, "",
           "spread of spots about nodes, divided by that for the triclinic lattice, at the best "
           "detector distance and tilts"),
-    FLAG(fits, "no lower lattice is much likelier"),
+    FLAG(fits, "no lattice of lower symmetry is much likelier"),
 };
 static TABLE(bravais_fields, bravais_rows);
 #undef OF

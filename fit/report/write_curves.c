@@ -55,13 +55,13 @@ static const db_json_field curve_rows[] = {
           "energy at which f'' rises through the middle between its first and last values"),
     VALUE(edge_error, "eV", "standard error of the edge"),
     VALUE(shift, "eV",
-          "how far f'' lies above that of the first kind in energy: the area between both about "
-          "their edges, divided by the step"),
+          "energy shift of f'' from the first kind: area between both curves around their edges, "
+          "divided by the edge step"),
     VALUE(shift_error, "eV", "standard error of the shift"),
     MADE("energy", energies, "list of numbers", NULL, "eV", "points of the curve"),
-    MADE("fp", first_values, "list of numbers", NULL, "electrons", "f' at these"),
+    MADE("fp", first_values, "list of numbers", NULL, "electrons", "f' at these energies"),
     MADE("fp_error", first_errors, "list of numbers", NULL, "electrons", "standard errors of f'"),
-    MADE("fdp", second_values, "list of numbers", NULL, "electrons", "f'' at these"),
+    MADE("fdp", second_values, "list of numbers", NULL, "electrons", "f'' at these energies"),
     MADE("fdp_error", second_errors, "list of numbers", NULL, "electrons",
          "standard errors of f''"),
 };

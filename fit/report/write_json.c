@@ -267,7 +267,7 @@ static const db_json_field result_rows[] = {
     LINES(warnings, warning_count, "points to check before the result is used"),
     TEXTS(advice, warning_count, "advice for each warning"),
     MADE("covariance", covariance, "list of lists", NULL, "",
-         "covariance matrix of `error` and `correlation`"),
+         "covariance matrix of the parameters, from `error` and `correlation`"),
     SELF("experiment", in_short_fields, "main numbers of the refined experiment"),
     MADE("reciprocal_matrix", reciprocal_matrix, "list of 9 numbers", NULL, "1/Å",
          "a\\*, b\\*, c\\* in columns, row by row; laboratory frame, goniometer at 0"),

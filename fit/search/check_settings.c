@@ -169,10 +169,11 @@ static db_status check_carrying(db_context *context, const db_experiment *start,
         if (db_facts_of(settings->parameters[i].parameter)->kind == DB_KIND_CRYSTAL_POSITION)
             carried.crystal.position[0] = 1;
     if ((kind == DB_KIND_PHI || kind == DB_KIND_SPINDLE_TILT) && !db_parameter_exists(&carried, p))
-        return db_fail(context, DB_ERROR_USAGE,
-                       "parameter %s: the spindle carries a crystal off the origin along; expected "
-                       "spots: closed in the model, without a halo",
-                       name_of(p));
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "parameter %s: the spindle also moves a crystal that is off the origin; expected "
+            "spots: closed in the model, without a halo",
+            name_of(p));
     return DB_OK;
 }
 
@@ -217,8 +218,8 @@ static db_status check_influence(db_context *context, const db_experiment *start
     DB_TRY(check_carrying(context, start, p, settings));
     if (cap && closed)
         return db_fail(context, DB_ERROR_USAGE,
-                       "parameter %s: a cap of sampled spots; those in closed form have "
-                       "mosaic_variance, or mosaic_xx, mosaic_yy ...",
+                       "parameter %s: a cap is for sampled spots only; for spots in closed form "
+                       "refine mosaic_variance, or mosaic_xx, mosaic_yy ...",
                        name_of(p));
     if (cap && !db_parameter_exists(start, p))
         return db_fail(context, DB_ERROR_USAGE,
@@ -336,8 +337,8 @@ static db_status check_turns(db_context *context, const db_experiment *start,
     const double most = settings->starts.turn;
     if (settings->stages[0].earned)
         return db_fail(context, DB_ERROR_USAGE,
-                       "starts: the first stage, %s, tries %d starts and must always be kept: "
-                       "expected it without earned",
+                       "starts: the first stage, %s, tries %d starts and must always be kept; "
+                       "expected earned: no",
                        settings->stages[0].name, settings->starts.count);
     for (int axis = 0; axis < 3; axis++) {
         const db_parameter p = db_orientation_parameter(axis);

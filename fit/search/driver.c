@@ -146,11 +146,10 @@ static void explain_end(const db_search *s, const int *at_bound, db_stage_result
                  r->step, r->promise);
     } else if (s->end == DB_LM_NO_PROGRESS && r->step <= 0.5) {
         r->end = DB_STAGE_CONVERGED;
-        snprintf(
-            r->reason, sizeof r->reason,
-            "converged: no step lowers the target beyond its rounding; a free one would be %.2g "
-            "standard errors long",
-            r->step);
+        snprintf(r->reason, sizeof r->reason,
+                 "converged: no step lowers the target beyond rounding; an undamped step would be "
+                 "%.2g standard errors long",
+                 r->step);
     } else if (s->evaluations >= stage->max_evaluations) {
         r->end = DB_STAGE_LIMIT;
         snprintf(r->reason, sizeof r->reason,

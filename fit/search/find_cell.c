@@ -187,16 +187,17 @@ static db_status check_chance(db_context *context, const db_fit_settings *settin
                               const db_cell_found *found, size_t count) {
     const db_agreement *const a = &found->agreement;
     if (count < DB_CELL_FEWEST_SPOTS)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "%s: the image has %zu in the resolution range (data.strong_sigma %g), and "
-                       "the search for the "
-                       "cell needs %d at least; expected a crystal, or a cell (model.cell)",
-                       count ? "too few spots were found" : "no spots were found", count,
-                       settings->strong_sigma, DB_CELL_FEWEST_SPOTS);
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "%s: the image has %zu in the resolution range (data.strong_sigma %g), and "
+            "the search for the "
+            "cell needs %d at least; expected an image with more spots, or a cell (model.cell)",
+            count ? "too few spots were found" : "no spots were found", count,
+            settings->strong_sigma, DB_CELL_FEWEST_SPOTS);
     if (db_cell_is_significant(found)) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT,
                    "no cell explains the spots: the best lattice has %zu of %zu near its nodes, "
-                   "where chance would bring %.1f to one lattice, and many were tried; expected "
+                   "where chance brings %.1f to one lattice, and many were tried; expected "
                    "strong spots of one crystal, a distance within 3 %% and a beam centre within "
                    "10 pixels, or a cell (model.cell)",
                    a->near, a->count, a->by_chance);

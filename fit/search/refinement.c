@@ -53,9 +53,9 @@ db_status db_refinement_refuse_blank(const db_refinement *r) {
                        settings->min_strong_reflections);
     if (boxes >= least) return DB_OK;
     return db_fail(r->context, DB_ERROR_INPUT,
-                   "of %zu predicted reflections with strong pixels only %zu are listed and keep "
-                   "%.0f %% of a shoebox of half width %d free of their neighbours, at least %d "
-                   "are needed: expected a smaller shoebox_half_width, or none",
+                   "of %zu predicted reflections with strong pixels only %zu can be used (listed, "
+                   "and with %.0f %% of a shoebox of half width %d free of neighbours), at least "
+                   "%d are needed; expected a smaller shoebox_half_width, or no such key",
                    seen, boxes, 100 * DB_SHOEBOX_USABLE, settings->shoebox_half_width,
                    settings->min_strong_reflections);
 }

@@ -224,7 +224,7 @@ static void start_ties(const db_fit_settings *settings, db_experiment *start,
         if (!notices || fabs(own - value) <= 1e-6 * fabs(value)) continue;
         char line[160];
         snprintf(line, sizeof line,
-                 "%s: starts at the %.10g of %s, which it follows, instead of %.10g",
+                 "%s: starts at %.10g, the value of %s, which it follows, instead of %.10g",
                  db_parameter_describe(p->parameter)->name, value,
                  db_parameter_describe(leader)->name, own);
         notices(user, line);
@@ -304,11 +304,11 @@ static void say_corrected(const roughly *given, const db_experiment *start,
         snprintf(edges, sizeof edges, "edges %+.2f, %+.2f, %+.2f %% longer", longer[0], longer[1],
                  longer[2]);
     snprintf(line, sizeof line,
-             "found with %s and the beam's centre %+.1f, %+.1f pixels along fast, slow: cell%s off "
-             "by these percentages",
+             "orientation found with %s and the beam centre shifted by %+.1f, %+.1f pixels along "
+             "fast, slow: the given cell%s wrong by these percentages",
              edges, (found.centre[0] - given->centre[0]) / pixel[0],
              (found.centre[1] - given->centre[1]) / pixel[1],
-             one ? ", distance or wavelength are" : " is");
+             one ? ", distance or wavelength is" : " is");
     notices(user, line);
 }
 
@@ -322,10 +322,10 @@ static db_status find_orientation(db_context *context, db_fit_config *config,
     DB_TRY(complete_bounds(context, config, start,
                            0)); /* before the search: refuse what it need not search for */
     DB_TRY(db_fit_find_orientation(context, image, &config->settings, start, &found));
-    snprintf(line, sizeof line,
-             "orientation found: %zu of %zu spots near nodes of the lattice, where chance would "
-             "bring %.0f",
-             found.indexed, found.spots, found.by_chance);
+    snprintf(
+        line, sizeof line,
+        "orientation found: %zu of %zu spots near nodes of the lattice; expected by chance: %.0f",
+        found.indexed, found.spots, found.by_chance);
     if (!notices) return DB_OK;
     notices(user, line);
     say_corrected(&given, start, notices, user);
@@ -370,8 +370,8 @@ static void say_group(const db_fit_config *config, db_notice_function notices, v
     char line[DB_FIT_PATH_SIZE + 200];
     if (!notices) return;
     snprintf(line, sizeof line,
-             "symmetry: %s, as %s says; the cell keeps it (model.symmetry names another, triclinic "
-             "none)",
+             "symmetry: %s, as %s says; the cell keeps it (model.symmetry replaces it; triclinic: "
+             "no symmetry)",
              group, config->expt_file);
     notices(user, line);
 }

@@ -235,12 +235,11 @@ static db_status weigh_priors(const db_shots *all, const size_t *index, size_t n
 /* Tells of a strength that the shots want wider than all choices. */
 static void tell_widest(const db_shots *all, const char *name, double chosen, double widest) {
     if (all->team.rank == 0 && chosen >= widest)
-        db_notice(
-            all->context,
-            "curves.%s: the shots chose the widest, %g electrons, as for curves with a sharp line, "
-            "but also where the model lacks something that curves take up: places of panels, "
-            "sub-pixels (oversample), the blur of spectra (spectrum_resolution)",
-            name, widest);
+        db_notice(all->context,
+                  "curves.%s: the shots chose the widest prior, %g electrons: the curve has a "
+                  "sharp line, or it makes up for a fault of the model: places of panels, "
+                  "sub-pixels (oversample), the blur of spectra (spectrum_resolution)",
+                  name, widest);
 }
 
 db_status db_curves_choose(db_shots *all, const size_t *index, size_t n, const double *x,

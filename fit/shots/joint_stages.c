@@ -235,8 +235,8 @@ static db_status check_scale(const db_shots *all) {
         if (!needs_frames(settings, p) || !db_series_shares(all)) continue;
         if (all->shared[i] || all->varies[i] == DB_VARIES_BY_CRYSTAL)
             return db_fail(all->context, DB_ERROR_USAGE,
-                           "parameter scale: shared by all frames of a series, whose free "
-                           "intensities it would only multiply; expected shared: no, or "
+                           "parameter scale: if shared by all frames of a series, it would only "
+                           "multiply their free intensities; expected shared: no, or "
                            "shots.knots");
         for (size_t s = 0; s < settings->stage_count; s++)
             if (db_fit_parameter_in_stage(p, s) && !is_joint(all, (int)s))
@@ -288,16 +288,13 @@ db_status db_stages_check(const db_shots *all) {
                   moments =
                       stage->kind == DB_STAGE_MOMENTS && !last && settings->panel_groups.count == 0;
         if (stage->kind == DB_STAGE_NLOPT || (stage->kind == DB_STAGE_MOMENTS && !moments))
-            return db_fail(
-                all->context, DB_ERROR_USAGE,
-                "stage %s: refines parameters that shots share, for which there is "
-                "the algorithm LM, and moments before the last stage, but not of groups of "
-                "panels; found %s",
-                stage->name, db_stage_algorithm(stage));
+            return db_fail(all->context, DB_ERROR_USAGE,
+                           "stage %s: refines shared parameters; expected algorithm LM (or "
+                           "moments, before the last stage and without groups of panels), found %s",
+                           stage->name, db_stage_algorithm(stage));
         if (stage->earned)
             return db_fail(all->context, DB_ERROR_USAGE,
-                           "stage %s: refines parameters that shots share: expected earned: no",
-                           stage->name);
+                           "stage %s: refines shared parameters; expected earned: no", stage->name);
     }
     DB_TRY(check_scale(all));
     if (any && !is_joint(all, (int)settings->stage_count - 1))

@@ -37,8 +37,8 @@ static void exclude_far_of(db_shots *all, const db_series_crystal *of, double *l
         if (!summary->used || !(summary->target > 0) || far <= limit) continue;
         summary->used = 0;
         snprintf(summary->reason, sizeof summary->reason,
-                 "outlier: its target of %.4g per degree of freedom is %.1f robust standard "
-                 "deviations above the median %.4g of all shots",
+                 "outlier: its target per degree of freedom, %.4g, is %.1f robust standard "
+                 "deviations (of its logarithm) above the median, %.4g",
                  summary->target, far, exp(usual));
     }
 }
@@ -112,12 +112,11 @@ static void tell_contradiction(db_shots *all, const db_contradiction *c, const s
     char name[DB_FIT_NAME_SIZE];
     const double at = value[c->quantity];
     db_fit_quantity_name(&all->settings.panel_groups, db_fit_quantity_of(p), name);
-    snprintf(
-        summary->reason, sizeof summary->reason,
-        "contradicts the other shots: its spots ask for %s %.6g +- %.2g %s, theirs for %.6g +- "
-        "%.2g; by values of its own its log likelihood gains %.4g, expected at most %g",
-        name, at + c->own, c->own_error, db_parameter_describe(p->parameter)->unit, at + c->others,
-        c->others_error, c->margin, DB_CERTAIN);
+    snprintf(summary->reason, sizeof summary->reason,
+             "contradicts the other shots: its spots fit %s %.6g +- %.2g %s, theirs %.6g +- %.2g; "
+             "with its own values its log likelihood is higher by %.4g, expected at most %g",
+             name, at + c->own, c->own_error, db_parameter_describe(p->parameter)->unit,
+             at + c->others, c->others_error, c->margin, DB_CERTAIN);
 }
 
 /* sums: [count][size] equations of the shots; used: gets flags. */

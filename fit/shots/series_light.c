@@ -149,11 +149,11 @@ static void judge_spread(db_shots *all, int rival) {
         if (!summary->used || summary->wrong || !(summary->light.spread[rival].excess > 0))
             continue;
         summary->wrong = DB_SHOT_WRONG;
-        snprintf(
-            summary->reason, sizeof summary->reason,
-            "with %s the mosaic spread chi2 of the light of reflections on all frames is lower "
-            "by %.0f (by chance %.0f): the mosaic spread is wrong; refine mosaic_variance",
-            name[rival], sum.excess, sqrt(sum.variance));
+        snprintf(summary->reason, sizeof summary->reason,
+                 "the mosaic spread is wrong: with %s this spread, chi2 of the light of "
+                 "reflections on all frames is lower by %.0f (standard deviation by chance %.0f); "
+                 "refine mosaic_variance",
+                 name[rival], sum.excess, sqrt(sum.variance));
     }
 }
 
@@ -198,8 +198,8 @@ void db_series_judge_light(db_shots *all) {
     for (size_t k = 0; k < all->count && is_sure(&sum); k++) {
         db_shot_summary *const summary = &all->summary[k];
         if (summary->used && !summary->wrong && summary->light.even.excess > 0)
-            mark_dark(summary, ", not much better than if reflections were as bright on all frames "
-                               "that show them");
+            mark_dark(summary,
+                      ", hardly better than with equal light of a reflection on all its frames");
     }
     for (int rival = 0; rival < DB_RIVAL_SPREADS && lacks_intensities(all); rival++)
         judge_spread(all, rival);

@@ -290,17 +290,16 @@ static void tell_rate(const turn_work *w, const turn_rival *r) {
     for (b = a + 1; b < all->count && !w->frame[b].known;) b++;
     const double given = b < all->count ? (w->frame[b].phi - w->frame[a].phi) / (double)(b - a) : 0;
     db_shown_format(all->turns, sizeof all->turns,
-                    "the spots of the frames ask for %.4g +- %.1g times the turns of the spindle "
-                    "that are given: for about %.4g degree from frame to frame, in place of %.4g; "
-                    "the steps of phi are wrong",
+                    "the steps of phi are wrong: spots fit %.4g +- %.1g times the given turns of "
+                    "the spindle, about %.4g degree from frame to frame instead of %.4g",
                     times, r->found.error[0], times * given, given);
 }
 
 static void tell_tilt(const turn_work *w, const turn_rival *r) {
     db_shots *const all = w->all;
     db_shown_format(all->turns, sizeof all->turns,
-                    "the spots of the frames ask for a spindle that is tilted by about %.2g degree "
-                    "(+- %.1g), which was not refined: its axis is wrong; correct it, or refine "
+                    "the spindle axis is wrong: spots fit an axis tilted by about %.2g degree (+- "
+                    "%.1g), which was not refined; correct the axis, or refine "
                     "spindle_tilt_beam and spindle_tilt_across",
                     hypot(r->found.step[0], r->found.step[1]),
                     hypot(r->found.error[0], r->found.error[1]));
@@ -316,9 +315,9 @@ static void tell_slip(const turn_work *w, const turn_rival *r) {
     db_shots *const all = w->all;
     const size_t k = first_of_group(w, r->from);
     db_shown_format(all->turns, sizeof all->turns,
-                    "from about %s on the spots ask for a crystal that is turned by about %.2g "
-                    "degree, %.2g of them about the spindle (+- %.1g): it has slipped, frames are "
-                    "missing, or their phi is wrong; correct phi, refine the parts one by one, or "
+                    "from about %s on, spots fit a crystal turned by about %.2g degree, %.2g of "
+                    "them about the spindle (+- %.1g): the crystal has slipped, frames are "
+                    "missing, or phi is wrong; correct phi, refine the parts one by one, or "
                     "let the orientation vary (shots.knots)",
                     all->source->name(all->source->user, k), db_length(r->found.step),
                     r->found.step[0], r->found.error[0]);

@@ -104,10 +104,9 @@ static void judge_width(db_shots *all) {
     if (*all->turns || !(found.way - MOST_WAY > sure * found.error)) return;
     while (!all->summary[k].used) k++;
     snprintf(all->turns, sizeof all->turns,
-             "frames turn by %.4g degree each by the light of their reflections, as far as to the "
-             "next frame, and not by the given turn (that light has gone %.2f +- %.1g of the way "
-             "from the given turn to the step; expected at most %g): osc is wrong, or the steps of "
-             "phi are",
+             "the light of reflections fits frames that each turn by %.4g degree, the step of phi "
+             "between frames, and not by osc (between osc, 0, and this step, 1, it lies at %.2f +- "
+             "%.1g; expected at most %g): osc or the steps of phi are wrong",
              all->step[k], found.way, found.error, MOST_WAY);
 }
 

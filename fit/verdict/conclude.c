@@ -229,7 +229,7 @@ static db_status judge_panels(db_context *context, const db_fit_data *data,
         v, DB_FIT_TEST_MOVED, rival.margin,
         "panel %d (from 0), shifted by %.1f, %.1f pixels (fast, slow) from where the "
         "geometry says, raises the log likelihood of the spots by %.1f, expected at "
-        "most %.1f, and moves %s by %.1f of its errors: correct the geometry, or refine "
+        "most %.1f, and changes %s by %.1f standard errors: correct the geometry, or refine "
         "panels (refine.panel_groups)",
         rival.panel, rival.shift[0], rival.shift[1], -rival.margin,
         -v->test[DB_FIT_TEST_MOVED].least, rival.name, rival.errors);

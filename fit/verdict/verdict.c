@@ -123,12 +123,13 @@ static void test_rows(const judge *j, const row_margin *row) {
 static db_status test_quarters(const judge *j) {
     double least;
     DB_TRY(db_margin_in_quarters(j->context, j->evidence, &least));
-    db_verdict_test(j->verdict, DB_FIT_TEST_QUARTERS, least,
-                    "in a part of the detector a quarter of the spots do not lie at nodes of the "
-                    "lattice: the log likelihood of the nodes exceeds the one of random places by "
-                    "%.1f; expected at least %.1f: the model fits only another part of the "
-                    "detector: cell, beam centre or orientation are wrong",
-                    least, j->verdict->test[DB_FIT_TEST_QUARTERS].least);
+    db_verdict_test(
+        j->verdict, DB_FIT_TEST_QUARTERS, least,
+        "one quarter of the spots, in one part of the detector, does not lie at nodes of the "
+        "lattice: the log likelihood of the nodes exceeds the one of random places by "
+        "%.1f; expected at least %.1f: the model fits only another part of the "
+        "detector: cell, beam centre or orientation are wrong",
+        least, j->verdict->test[DB_FIT_TEST_QUARTERS].least);
     return DB_OK;
 }
 
@@ -185,7 +186,7 @@ static void test_stretched(const judge *j, const db_moved_model *moved) {
         j->verdict, DB_FIT_TEST_STRETCHED, moved->margin,
         "edges that are %.4f, %.4f, %.4f times as long raise the log likelihood of the spots by "
         "%.1f; "
-        "expected at most %.1f: an edge of the cell is wrong, or all are, and the distance is",
+        "expected at most %.1f: an edge of the cell is wrong, or all edges and the distance",
         moved->edge[0], moved->edge[1], moved->edge[2], -moved->margin,
         -j->verdict->test[DB_FIT_TEST_STRETCHED].least);
 }
@@ -264,13 +265,13 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
 static db_status judge_orientation(const judge *j) {
     double margin;
     DB_TRY(db_margin_over_turned(j->context, j->evidence, &margin));
-    db_verdict_test(j->verdict, DB_FIT_TEST_LATTICE, margin,
-                    "%zu of the %zu strongest spots lie at nodes of the lattice, and about as many "
-                    "lie at its nodes if it is turned by some degrees about one of its rows: their "
-                    "log likelihood is higher by %.1f; expected at least %.1f: the orientation or "
-                    "the cell is wrong",
-                    j->verdict->at, j->verdict->spots, margin,
-                    j->verdict->test[DB_FIT_TEST_LATTICE].least);
+    db_verdict_test(
+        j->verdict, DB_FIT_TEST_LATTICE, margin,
+        "%zu of the %zu strongest spots lie at nodes of the lattice, and about as many do if it is "
+        "turned by some degrees about one of its rows: the log likelihood is higher than of the "
+        "turned lattice by %.1f; expected at least %.1f: the orientation or "
+        "the cell is wrong",
+        j->verdict->at, j->verdict->spots, margin, j->verdict->test[DB_FIT_TEST_LATTICE].least);
     return DB_OK;
 }
 

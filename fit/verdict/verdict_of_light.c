@@ -57,11 +57,11 @@ void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_
         measured += boxes[b].light[1];
     }
     const double brightness = measured > 0 ? model / measured : (double)NAN;
-    db_verdict_test(
-        v, DB_FIT_TEST_BRIGHTNESS, brightness,
-        "the model's spots have %.2g times the light of those measured; expected %g to %g: scale "
-        "is to be refined, or wider bounds for it",
-        brightness, v->test[DB_FIT_TEST_BRIGHTNESS].least, v->test[DB_FIT_TEST_BRIGHTNESS].most);
+    db_verdict_test(v, DB_FIT_TEST_BRIGHTNESS, brightness,
+                    "the model's spots have %.2g times the light of the measured spots; expected "
+                    "%g to %g: refine scale, or widen its bounds",
+                    brightness, v->test[DB_FIT_TEST_BRIGHTNESS].least,
+                    v->test[DB_FIT_TEST_BRIGHTNESS].most);
 }
 
 int db_light_is_alike(double model, double measured) {

@@ -57,8 +57,8 @@ static const double DETERMINED_DISTANCE = 1e-3; /* error of a distance, relative
 static const double WRONG_DISTANCE = 2e-3, SIGNIFICANT_STEP = 2.5;
 
 #define UNLIKE                                                                                     \
-    "intensities are not to be used: of %zu spots the model has the right brightness, within a "   \
-    "factor of 1.5, for only %.0f %%; expected at least 67 %%."
+    "intensities are not to be used: of %zu spots only %.0f %% have the right brightness in the "  \
+    "model (within a factor of 1.5); expected at least 67 %%."
 static const char LEAVE_ONE_OUT[] =
     "leave one of these parameters out, tie them, or give one a prior";
 static const char CHECK_FILES[] =
@@ -196,20 +196,20 @@ static void about_distance(list *l) {
     if (isnan(step)) return;
     if (fabs(step) > SIGNIFICANT_STEP * error && fabs(step) > WRONG_DISTANCE * held)
         warn(l, "check the distance, or refine it with a range",
-             "the distance was held at %.6g mm, but the data ask for %.6g +- %.2g mm: edges of the "
-             "cell are wrong by the same factor as the distance",
+             "the distance was held at %.6g mm, but the data fit %.6g +- %.2g mm; an error of the "
+             "distance changes the cell's edges by the same factor",
              held, held + step, error);
     else if (!isfinite(error))
+        warn(l, "calibrate the distance by other means, or refine it with many images together",
+             "this image does not determine the distance: it was held at %.6g mm; an error of the "
+             "distance changes the cell's edges by the same factor",
+             held);
+    else if (!(error < DETERMINED_DISTANCE * held))
         warn(
             l, "calibrate the distance by other means, or refine it with many images together",
-            "this image does not determine the distance: it was held at %.6g mm; edges of the cell "
-            "are wrong by the same factor as the distance",
-            held);
-    else if (!(error < DETERMINED_DISTANCE * held))
-        warn(l, "calibrate the distance by other means, or refine it with many images together",
-             "this image does not determine the distance: it was held at %.6g mm, and the data ask "
-             "for %.6g +- %.2g mm; edges of the cell are wrong by the same factor as the distance",
-             held, held + step, error);
+            "this image does not determine the distance: it was held at %.6g mm, and the data fit "
+            "%.6g +- %.2g mm; an error of the distance changes the cell's edges by the same factor",
+            held, held + step, error);
 }
 
 /* Spots at no reflection of the model. */
@@ -219,8 +219,8 @@ static void about_other_lattice(list *l) {
     if (other->indexed == 0) return;
     warn(l, "model.find_orientation: {lattices: 2} finds both and refines them together",
          "a second lattice: %zu of %zu spots lie at no reflection of the model; of %zu of these, "
-         "another lattice of the same cell explains %zu, where chance would explain %.0f; where "
-         "spots of both lattices overlap, intensities are sums",
+         "another lattice of the same cell explains %zu (expected by chance: %.0f); where spots of "
+         "both lattices overlap, intensities are sums",
          r->left_spots, r->all_spots, other->spots, other->indexed, other->by_chance);
 }
 
@@ -248,13 +248,12 @@ static void about_fit(list *l) {
     const db_fit_result *const r = l->result;
     const db_fit_statistics *const s = &r->after;
     if (s->chi2_reduced > MISFIT)
-        warn(
-            l,
-            "refine the crystal's size and mosaic spread; compare measured and model spots in the "
-            "shoeboxes",
-            "chi2 per degree of freedom is %.2f: the model misses more than noise; standard errors "
-            "include misfit that differs from region to region, not misfit that all spots share",
-            s->chi2_reduced);
+        warn(l,
+             "refine the crystal's size and mosaic spread; compare measured and model spots in the "
+             "shoeboxes",
+             "chi2 per degree of freedom is %.2f: the misfit exceeds the noise; standard errors "
+             "include misfit that differs from region to region, not misfit that all spots share",
+             s->chi2_reduced);
     if (s->chi2_reduced < OVERESTIMATED && s->pixels > 0)
         warn(l, "give data.gain and data.readout_noise of your detector; lower data.model_error",
              "chi2 per degree of freedom is %.2f: gain, readout noise or model error are "
@@ -354,11 +353,10 @@ static void about_series_distance(list *l) {
     char within[40];
     snprintf(within, sizeof within, "allow for by %g %%", 100 * DB_USUAL_DISTANCE_ERROR);
     if (edge)
-        warn(
-            l, "refine distance with a range, or calibrate it by other means",
-            "the distance was held at %.6g mm and has not been tested: edges of the cell are wrong "
-            "by the same factor as the distance, which their errors %s",
-            l->distance, is_widened(edge) ? within : "do not include");
+        warn(l, "refine distance with a range, or calibrate it by other means",
+             "the distance was held at %.6g mm and has not been tested; an error of the distance "
+             "changes the cell's edges by the same factor, which their errors %s",
+             l->distance, is_widened(edge) ? within : "do not include");
 }
 
 db_status db_fit_series_warnings_make(db_context *context, double distance,
@@ -370,8 +368,8 @@ db_status db_fit_series_warnings_make(db_context *context, double distance,
     }
     if (!result->intensities_usable)
         warn(&l,
-             "for intensities refine mosaic spread (mosaic_xx ... where crystals turn unlike about "
-             "their axes), size of the blocks and a scale of each frame",
+             "for intensities refine mosaic spread (mosaic_xx, mosaic_yy, mosaic_zz if rotations "
+             "differ between the axes), size of the blocks and a scale of each frame",
              UNLIKE, result->light_spots, 100 * result->light_part);
     result->warnings = l.text;
     result->advice = l.advice;
@@ -408,8 +406,8 @@ db_status db_fit_cells_warning_add(db_context *context, db_fit_shots_result *res
                         100 * found.change[k], k + 1 == found.edges ? ")" : "");
     }
     warn(&l, CHECK_FILES,
-         "in %zu of %zu shots the cell is longer or shorter than in the others, whose edges "
-         "scatter by %.2g %%: %s%s",
+         "in %zu of %zu shots edges of the cell differ from the other shots, whose edges scatter "
+         "by %.2g %%: %s%s",
          found.count, found.compared, 100 * found.scatter, which,
          found.count > DB_OTHER_CELLS_NAMED ? ", ..." : "");
     result->warnings = l.text;

@@ -84,7 +84,8 @@ static db_status choose_oversample(const run *r, const db_predicted_spots *list)
                    *chosen, narrow);
     if (error > TOLERATED_SUM)
         note_spots(r,
-                   "spots are narrow beside sub-pixels of 1/%d pixel (recorded: %.2g pixels rms): "
+                   "sub-pixels of 1/%d pixel are coarse for spots with a recorded width of %.2g "
+                   "pixels rms: "
                    "their photons are wrong by up to %.2g %%; -oversample %d is enough",
                    *chosen, narrow, 100 * error, sums);
     return DB_OK;

@@ -70,7 +70,7 @@ static void print_extent(const db_gradient_check_extent *x, size_t parameters) {
                ? "; --all: all of them"
                : "");
     if (x->without_samples)
-        printf("with a tolerance of %.3g photons pixels lack up to %.3g\n", x->tolerance,
+        printf("with a tolerance of %.3g photons, pixels lack up to %.3g photons\n", x->tolerance,
                x->lacking);
 }
 

@@ -115,8 +115,8 @@ db_status db_noise_flags_check(db_context *context, const db_settings *s,
     const int alone = db_noise_alone(s);
     if (!db_noise_wanted(s) && !alone) {
         if (s->noise_given && !s->quiet)
-            db_remark(s->command, "the flags of noise and detector have no effect: without "
-                                  "-noisefile there is no such image");
+            db_remark(s->command,
+                      "flags of noise have no effect without -noisefile or -noisefloatfile");
         return DB_OK;
     }
     if (!db_noise_available())

@@ -197,7 +197,7 @@ static db_status attach_to_device(db_plan *plan) {
             ? db_fail(context, DB_ERROR_UNSUPPORTED, "device %s: %s on the processor only",
                       plan->device.chosen.name,
                       closed_halo ? "a diffuse halo beside spots in closed form is computed"
-                                  : "the reference's arithmetic (compat) runs")
+                                  : "nanoBragg's arithmetic (compat) runs")
             : plan->device.chosen.backend->operations->create(context, plan->device.chosen.number,
                                                               &work, &plan->device.part);
     if (status == DB_OK || !plan->device.chosen.automatic) return status;

@@ -107,7 +107,7 @@ static db_status check_reflections(db_context *context, const db_experiment *exp
                        what);
     if (experiment->reference.on)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "%s: the reference's arithmetic (compat) shows all", what);
+                       "%s: nanoBragg's arithmetic (compat) shows all", what);
     return DB_OK;
 }
 

@@ -144,12 +144,12 @@ static db_status create_reference(db_context *context, const db_experiment *e,
     if (!e->reference.on) return DB_OK;
     if (parameter_count)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "the reference's arithmetic (compat) has no derivatives: its sums depend on "
+                       "nanoBragg's arithmetic (compat) has no derivatives: its sums depend on "
                        "the order of the samples; expected no parameters, found %zu",
                        parameter_count);
     if (e->detector.panel_count != 1)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "the reference's arithmetic (compat): expected one panel, found %zu",
+                       "nanoBragg's arithmetic (compat): expected one panel, found %zu",
                        e->detector.panel_count);
     values->reference_phi_step =
         malloc((size_t)e->goniometer.phi_steps * sizeof *values->reference_phi_step);

@@ -47,9 +47,8 @@ static db_status check_vector(const db_plan *plan, const db_plan_vector *v, cons
             "diffuse halo (diffuse_gamma); those by single ones (F:H:K:L) are parameters",
             what);
     if (plan->experiment.reference.on)
-        return db_fail(
-            plan->context, DB_ERROR_UNSUPPORTED,
-            "the reference's arithmetic (compat) has no derivatives by structure factors");
+        return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
+                       "nanoBragg's arithmetic (compat) has no derivatives by structure factors");
     return DB_OK;
 }
 

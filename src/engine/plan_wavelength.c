@@ -123,7 +123,7 @@ static db_status check_plan(db_plan *plan, const void *image) {
         return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
                        "mean wavelengths: expected a plan without %s",
                        plan->job.background ? "a background image, whose photons have none"
-                                            : "the reference's arithmetic (compat)");
+                                            : "nanoBragg's arithmetic (compat)");
     DB_TRY(db_device_has(plan, image, &there));
     return !there ? DB_OK
                   : db_fail(plan->context, DB_ERROR_UNSUPPORTED,

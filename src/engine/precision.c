@@ -276,7 +276,7 @@ static int plain_case(const db_experiment *e, double pixels, double samples,
                       db_precision_advice *advice) {
     const char *reason = NULL;
     if (e->reference.on)
-        reason = "the reference's order of summation has no other";
+        reason = "-compat has no mixed arithmetic";
     else if (samples < SMALL_JOB)
         reason = "the job is small";
     else if (pixels < FEWEST_PIXELS)

@@ -80,8 +80,8 @@ static db_status check_halo(db_context *context, const db_crystal *crystal) {
 /* What a halo is not made for. */
 static db_status check_halo_fits(db_context *context, const db_experiment *e) {
     const db_structure_factors *const f = &e->structure_factors;
-    const char *const what = e->reference.on            ? "the reference's arithmetic (compat)"
-                             : f->amplitude && f->sites ? "structure factors by photon energy"
+    const char *const what = e->reference.on                  ? "nanoBragg's arithmetic (compat)"
+                             : f->amplitude && f->sites       ? "structure factors by photon energy"
                              : f->amplitude && f->interpolate ? "interpolated structure factors"
                                                               : NULL;
     if (!db_has_halo(&e->crystal) || !what) return DB_OK;
@@ -209,7 +209,7 @@ static db_status check_reference(db_context *context, const db_experiment *exper
     for (size_t i = 0; experiment->reference.on && i < sizeof absent / sizeof *absent; i++)
         if (absent[i].value != 0)
             return db_fail(context, DB_ERROR_UNSUPPORTED,
-                           "the reference's arithmetic (compat) has no %s: expected 0, found %g",
+                           "nanoBragg's arithmetic (compat) has no %s: expected 0, found %g",
                            absent[i].name, absent[i].value);
     return DB_OK;
 }

@@ -137,7 +137,7 @@ db_status db_site_kinds_check(db_context *context, const db_experiment *e) {
                        "expected no interpolation");
     if (e->reference.on)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "sites: the reference's arithmetic (compat) has the same structure factors "
+                       "sites: nanoBragg's arithmetic (compat) has the same structure factors "
                        "at all energies");
     double range[2];
     db_model_wavelengths(e, range);

@@ -149,7 +149,7 @@ static db_status check_fit(db_context *context, const db_experiment *e) {
             "factors (interpolate)",
             "the nearest amplitude");
     if (e->reference.on)
-        return refuse_spread(context, "the reference's arithmetic (compat) samples them",
+        return refuse_spread(context, "nanoBragg's arithmetic (compat) samples them",
                              "no reference mode");
     return DB_OK;
 }

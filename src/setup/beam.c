@@ -116,7 +116,7 @@ static db_status spectrum(db_context *context, const db_setup *setup, db_beam *b
     db_spectrum read;
     if (setup->compat)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
-                       "spectrum file %s: the reference (compat) has none; expected a source file",
+                       "spectrum file %s: nanoBragg (compat) has none; expected a source file",
                        setup->spectrum_file);
     if (setup->source_file || setup->dispersion > 0 || setup->dispersion_steps > 0)
         return db_fail(context, DB_ERROR_USAGE, "spectrum file %s: expected no %s beside it",

@@ -235,7 +235,7 @@ static db_status mosaic(db_context *context, const db_setup *setup, db_crystal *
     crystal->mosaic_domains = setup->mosaic_domains;
     if (!spread) {
         if (setup->mosaic_domains > 1)
-            db_setup_note(notes, "mosaic domains: without a spread one does the work of %d",
+            db_setup_note(notes, "mosaic domains: 1 instead of %d, because the mosaic spread is 0",
                           setup->mosaic_domains);
         crystal->mosaic_domains = 1;
     } else if (setup->mosaic_domains == 0) {

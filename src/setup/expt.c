@@ -34,17 +34,20 @@ static const char *placement_given(const db_setup *setup) {
     if (setup->convention != DB_CONVENTION_CUSTOM) return "convention";
     if (setup->pivot >= 0) return "pivot";
     if (setup->curved) return "curved detector";
-    if (setup->compat) return "the reference's way";
+    if (setup->compat) return "compat";
     return NULL;
 }
 
 static void note_mosaicity(const db_setup *setup, const db_expt_content *content,
                            const db_setup_notes *notes) {
     if (isnan(content->mosaicity) && isnan(content->domain_size)) return;
-    db_setup_note(notes,
-                  "%s: mosaicity %g degree, domains of %g A are not used: they are given with the "
-                  "crystal's size and mosaic spread",
-                  setup->expt_file, content->mosaicity, content->domain_size);
+    char mosaicity[40] = "", domains[40] = "";
+    if (!isnan(content->mosaicity))
+        snprintf(mosaicity, sizeof mosaicity, "mosaicity (%g degree)", content->mosaicity);
+    if (!isnan(content->domain_size))
+        snprintf(domains, sizeof domains, "domain size (%g A)", content->domain_size);
+    db_setup_note(notes, "%s: %s%s%s not used; give crystal size and mosaic spread",
+                  setup->expt_file, mosaicity, *mosaicity && *domains ? ", " : "", domains);
 }
 
 static db_status take_expt(db_context *context, const db_setup *setup, db_experiment *experiment,

@@ -35,8 +35,7 @@ static void take_silently(double stated, double *value) {
 
 static void note_missing(const char *path, const char *missing, const db_setup_notes *notes) {
     if (*missing)
-        db_setup_note(notes,
-                      "%s: the header states no %s; there the flags count, else the defaults", path,
+        db_setup_note(notes, "%s: the header states no %s; flags or defaults are used", path,
                       missing);
 }
 
@@ -101,7 +100,9 @@ static void take_phi(const char *path, const db_image_geometry *g, db_setup *set
     if (*g->convention || !is_still)
         take_silently(g->phi, &setup->phi);
     else if (fabs(g->phi) > 0)
-        db_setup_note(notes, "%s: a still at %g degree: its crystal is not turned by that (-phi)",
+        db_setup_note(notes,
+                      "%s: a still at spindle angle %g degree; this angle does not turn the "
+                      "crystal (-phi does)",
                       path, g->phi);
 }
 

@@ -83,8 +83,7 @@ db_status db_setup_misset(db_context *context, const db_setup *setup, db_crystal
     for (int i = 0; i < 3; i++) crystal->misset[i] = setup->misset[i];
     if (!setup->misset_random) {
         if (db_setup_given(setup->misset_spread))
-            db_setup_note(notes,
-                          "misset spread: without a random misset there is nothing to spread");
+            db_setup_note(notes, "misset spread: no effect without misset random");
         return DB_OK;
     }
     DB_TRY(db_setup_check_seed(context, "misset", setup->misset_seed));

@@ -89,8 +89,8 @@ static void describe_value(const plausible *p, double value, char *text, size_t 
     const db_setup_field *const field = &db_setup_fields[p->field];
     const char *const unit = p->field == DB_FIELD_CELL ? (p->from ? "degree" : "A") : field->unit;
     const char *const blank = *unit ? " " : "";
-    int length = snprintf(text, size, "%s: %g%s%s is hardly meant; usual are ", field->what, value,
-                          blank, unit);
+    int length =
+        snprintf(text, size, "%s: %g%s%s is unusual; expected ", field->what, value, blank, unit);
     const size_t left = size - (size_t)length;
     if (p->gap[1] > 0)
         length += snprintf(text + length, left, "%g to %g and %g to %g%s%s", p->least, p->gap[0],

@@ -22,7 +22,7 @@ static db_status check_sensor(db_context *context, const db_setup *setup) {
                        "attenuation depth of the sensor: expected 0 um or more, found %g", depth);
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_SENSOR_LAYERS));
     if (setup->compat && (setup->layers_at_front == 0 || setup->sensor_material))
-        return db_fail(context, DB_ERROR_UNSUPPORTED, "sensor: the reference (compat) knows no %s",
+        return db_fail(context, DB_ERROR_UNSUPPORTED, "sensor: nanoBragg (compat) knows no %s",
                        setup->sensor_material ? "materials; expected an attenuation depth"
                                               : "mean depth of layers");
     if (thickness > 0 && (depth == 0 || isinf(depth)))

@@ -38,7 +38,8 @@ static db_status mosaic_caps(db_context *context, db_setup *s, const db_setup_no
     double *const abc = s->mosaic_abc;
     double *const rms = s->spread.mosaic_rms_abc;
     if (s->mosaic_domains > 1)
-        db_setup_note(notes, "mosaic domains: spots in closed form have none; %d do not count",
+        db_setup_note(notes,
+                      "mosaic domains: spots in closed form have none; the given %d have no effect",
                       s->mosaic_domains);
     s->mosaic_domains = 1;
     DB_TRY(db_setup_field_check(context, s, DB_FIELD_MOSAIC_SPREAD));
@@ -126,10 +127,9 @@ db_status db_setup_spots(db_context *context, const db_setup *setup, db_setup *s
     *settled = *setup;
     if (setup->spread.spots != DB_SPOTS_CLOSED) return refuse_spreads(context, setup);
     if (setup->compat)
-        return db_fail(
-            context, DB_ERROR_UNSUPPORTED,
-            "spots in closed form: the reference (compat) samples them; expected sampled "
-            "spots, or no -compat");
+        return db_fail(context, DB_ERROR_UNSUPPORTED,
+                       "spots in closed form: nanoBragg (compat) samples them; expected sampled "
+                       "spots, or no -compat");
     if (setup->interpolate == 1)
         return db_fail(context, DB_ERROR_UNSUPPORTED,
                        "spots in closed form: each has the amplitude of its own node, found "
@@ -139,7 +139,7 @@ db_status db_setup_spots(db_context *context, const db_setup *setup, db_setup *s
     DB_TRY(dispersion(context, settled, notes));
     one_sample(settled);
     if (setup->shape == DB_SHAPE_SQUARE)
-        db_setup_note(notes,
-                      "spots are Gaussians with the peak and the integral of the square shape's");
+        db_setup_note(
+            notes, "spots are Gaussians with the peak and the integral of spots of shape square");
     return DB_OK;
 }

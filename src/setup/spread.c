@@ -112,7 +112,7 @@ static db_status tails(db_context *context, const db_spread_setup *given, db_spr
         rest -= fraction;
         if (!(rest > 0 && width > 0))
             return db_fail(context, DB_ERROR_INPUT,
-                           "tail%d: expected a fraction that leaves some for the middle and a "
+                           "tail%d: expected fractions of all tails with a sum below 1 and a "
                            "positive width, found %g and %g",
                            i + 1, fraction, width);
         out->tail_fraction[i] = fraction;

@@ -62,7 +62,7 @@
     expect 2 "-oracle_tolerance: expected a number from 0, found '-1'" check $small -oracle_tolerance -1
     expect 2 "-difference_tolerance: expected a number from 0, found '-1e-7'" check $small -difference_tolerance -1e-7
     # the distance is to blame, not the sub-pixels
-    expect 3 "pixel size: 172 mm is hardly meant; usual are 0.0005 to 5 mm (if it is in um, write 0.172)" \
+    expect 3 "pixel size: 172 mm is unusual; expected 0.0005 to 5 mm (if it is in um, write 0.172)" \
         sim -cell 78 -N 20 -default_F 1 -detpixels 8 -pixel 172 -floatfile o
     # a name's ending says the format
     for named in "-noisefile o.cbf" "-noisefile o.png" "-intfile o.h5" "-pngfile o.jpg" "-pgmfile o.PNG" "-floatfile o.png" "-intfile o.img.gz" \

@@ -16,7 +16,7 @@ says() {
     says "mosaic spread: the cap of 0.5 degree becomes a Gaussian of the same variance, 0.248189 degree rms about each axis"
     says "divergence: the full ranges of 2 and 1 mrad become a Gaussian of the same variance, 0.57735 and 0.288675 mrad rms"
     says "bandwidth: the full range of 0.3 % becomes a Gaussian of the same variance, 0.0866025 % rms"
-    says "spots are Gaussians with the peak and the integral of the square shape's"
+    says "spots are Gaussians with the peak and the integral of spots of shape square"
     says "  1 sources"
     says "    mosaic, about each axis: 0.248189 degree"
     says "    divergence, horizontal vertical: 0.57735 0.288675 mrad"
@@ -72,11 +72,11 @@ says() {
              END { exit !(most > 0 && less > 0 && less <= 1e-6 * most && !more) }' || complain "the default tolerance is not kept"
     # narrow spots: photons are kept, or what is wrong is said
     succeed sim $sharp -spots closed -floatfile fine.f32 --precision double --tolerance 0 -oversample 45
-    grep -q "spots are narrow" ../out && complain "a warning of narrow spots beside fine sub-pixels: $(cat ../out)"
+    grep -q "are coarse for spots" ../out && complain "a warning of narrow spots beside fine sub-pixels: $(cat ../out)"
     od -An -v -w4 -t f4 fine.f32 | paste ../whole - |
         awk '{ some += $1; all += $2 } END { exit !(some > 0.95 * all && some < 1.05 * all) }' || complain "photons of narrow spots"
     succeed sim $sharp -spots closed -floatfile rough.f32 --precision double --tolerance 0 -oversample 4
-    grep -q "^spots are narrow beside sub-pixels of 1/4 pixel .*: their photons are wrong by up to [0-9]* %; -oversample 15 is enough$" ../out ||
+    grep -q "^sub-pixels of 1/4 pixel are coarse for spots with a recorded width of .*: their photons are wrong by up to [0-9]* %; -oversample 15 is enough$" ../out ||
         complain "no warning of narrow spots: $(cat ../out)"
     succeed sim $small -spots closed -bandwidth_rms 0.02 -mosaic_rms 2.5 -floatfile wide.f32
     grep -q "^a bandwidth this wide makes spots in closed form wrong by up to about 2 % " ../out || complain "no warning of the bandwidth: $(cat ../out)"

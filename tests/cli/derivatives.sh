@@ -88,7 +88,7 @@ features=$("$DUALBRAGG" --version)
     succeed check $small -roi 3 12 3 12 -gauss_xtal --all
     grep -q "^pixels: 100 of 100, finite differences in 100 of them" ../out || complain "--all: $(cat ../out)"
     succeed check -cell 78 81 38 -misset 3 14 25 -N 50 -default_F 100 -lambda 1 -detpixels 60 -oversample 1 --tolerance 5 -params cell_a
-    grep -q "with a tolerance of 5 photons pixels lack up to" ../out || complain "check --tolerance: $(cat ../out)"
+    grep -q "with a tolerance of 5 photons, pixels lack up to" ../out || complain "check --tolerance: $(cat ../out)"
     grep -q "^\([0-9]*\) of \1 parameters within" ../out || complain "check prints no summary"
     "$DUALBRAGG" check -cell 40 -N 5 -default_F 100 -detpixels 10 -lambda 1 -distance 100 -params misset_x -difference_tolerance 0 > ../out 2> ../err
     [ $? -eq 1 ] || complain "check with an impossible tolerance does not end with status 1"

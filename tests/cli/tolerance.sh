@@ -36,6 +36,6 @@ rm -f ./*
     expect 2 "--tolerance: expected" sim $small -floatfile image.f32 --tolerance much
     expect 2 "--tolerance belongs to dualbragg sim or grad or check" orient -cell 40 --tolerance 1
     succeed check $large -params cell_a --tolerance "$tolerance"
-    grep -q "^with a tolerance of .* photons pixels lack up to" ../out || complain "check says nothing of its tolerance: $(cat ../out)"
+    grep -q "^with a tolerance of .* photons, pixels lack up to" ../out || complain "check says nothing of its tolerance: $(cat ../out)"
 }
 finish

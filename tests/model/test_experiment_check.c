@@ -254,7 +254,7 @@ static void the_reference_lacks_what_is_new(void **state) {
     assert_int_equal(db_experiment_check(context, &e), DB_OK);
     for (size_t n = 0; n < sizeof member / sizeof *member; n++) {
         *member[n] += 0.01;
-        assert_true(refused_for("the reference's arithmetic (compat) has no"));
+        assert_true(refused_for("nanoBragg's arithmetic (compat) has no"));
         e.reference.on = 0;
         assert_int_equal(db_experiment_check(context, &e), DB_OK);
         e.reference.on = 1;

@@ -39,7 +39,7 @@ static void nothing_spreads_by_default(void **state) {
     assert_memory_equal(e.spread.divergence, none, sizeof e.spread.divergence);
     assert_int_equal(e.spread.tails, 0);
     assert_int_equal(e.oversample, 1);
-    assert_non_null(strstr(setup_notices(), "the peak and the integral of the square shape"));
+    assert_non_null(strstr(setup_notices(), "the peak and the integral of spots of shape square"));
     db_experiment_clear(&e);
 }
 

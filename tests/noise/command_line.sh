@@ -54,7 +54,7 @@ esac
     succeed sim $bright -nonoise -noisefile noise.img
     [ -e noise.img ] || complain "-noisefile after -nonoise does not write"
     succeed sim $small -gain 3 -floatfile again.f32
-    grep -q "without -noisefile there is no such image" ../err || complain "no word about -gain without -noisefile"
+    grep -q "no effect without -noisefile" ../err || complain "no word about -gain without -noisefile"
 
     # -compat: numbers are cut off, the seed is the time, the image has the reference's name
     succeed sim $bright -compat -seed 7 -adc 12.4 -noisefile cut.img

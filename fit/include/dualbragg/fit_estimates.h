@@ -50,8 +50,8 @@ typedef struct db_fit_direction {
 typedef struct db_fit_estimates {
     size_t count;
     db_fit_estimate *list;
-    double **correlation; /**< [i][k] of each with each: 1 on the diagonal; 0: not defined; NULL: of
-                               one of many shots */
+    double **correlation; /**< [i][k]: 1 on the diagonal; 0: not defined; NULL for one of many
+                               shots */
     db_fit_direction
         *direction; /**< the worst determined first; 0 for parameters that are not shared */
     size_t direction_count;

@@ -22,7 +22,7 @@ typedef struct db_fit_orientation {
 /** Finds the orientation of a crystal of known cell (indexing) that explains the image's spots best. The given
  * orientation is ignored; db_crystal.orientation becomes the whole rotation. If settings refine all edges of
  * the cell, the edges may be off by a common factor of up to 3 %, one of them by 5 %, and if they refine the beam centre, it may
- * be off by up to 2 mm, both within the bounds of settings; the experiment gets the found values. Of
+ * be off by up to 10 pixels, both within the bounds of settings; the experiment gets the found values. Of
  * orientations that are equivalent by symmetry any may be found. DB_ERROR_INPUT if no
  * orientation explains more than chance would. The context's
  * progress gets the fraction of the largest possible work.

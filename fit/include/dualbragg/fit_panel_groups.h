@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** Groups of panels that move as one rigid body each. */
+/** Motions of a group of panels, which is a rigid body, and room for its name. */
 enum {
     DB_FIT_GROUP_MOTIONS = 6,
     DB_FIT_GROUP_NAME_SIZE = 48 /**< leaves room for the motion beside it */

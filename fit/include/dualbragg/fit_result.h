@@ -136,8 +136,8 @@ typedef struct db_fit_start {
     int chosen;               /**< 1: the result comes from this start */
 } db_fit_start;
 
-/** Least gain in the loss of held-out spots, per spot, that earns a stage. Moments ignore faint ends of spots, which alone can
- *  bring a little. */
+/** Least decrease of the loss of held-out spots, per spot, for which a stage is kept. Moments ignore faint ends of spots,
+ *  which can lower it a little. */
 #define DB_FIT_LEAST_GAIN 0.32
 
 /** Largest fraction of the detector that a model's spots may cover: right models of thaumatin reach 0.06, a wrong one that
@@ -176,7 +176,7 @@ typedef struct db_fit_result {
     /** refined; owned; empty except for the orientation if another
      * process has it, or the shot was excluded (oversample 0) */
     db_experiment experiment;
-    /** shot of a list: rotation, row by row, from which its refined angles count */
+    /** shot of a list: rotation, row by row, before its refined misset */
     double reference[9];
     db_fit_statistics before, after; /**< same data, starting and refined model */
     int evaluations;

@@ -73,7 +73,7 @@ typedef struct db_fit_team {
     int (*send)(void *user, int to, const void *data, size_t bytes);
     int (*receive)(void *user, int from, void *data, size_t bytes);
     /** Adds to a counter of the team and returns its former value. Unlike the other functions,
-     * one process calls it at any time, from one of its threads. NULL: none; then each process
+     * a single process may call it at any time, from one of its threads. NULL: none; then each process
      * gets an equal part of the shots, instead of the next shots when it is free. */
     int (*claim)(void *user, uint64_t add, uint64_t *before);
 } db_fit_team;
@@ -125,7 +125,8 @@ typedef struct db_fit_shots_options {
      * frames have one intensity, scales are relative to the first frame,
      * and shared orientation and scale may vary along the series */
     int series;
-    double knots; /**< these are linear between knots this many frames apart; 0: constant */
+    double
+        knots; /**< frames between knots, between which shared orientation and scale are linear; 0: constant */
     /** An array of tasks: number of this task, from 1, and number of tasks; 0: no array. Each task
      * runs the single stages of its shots, and saves them in its checkpoint, which is required. */
     int array_task, array_tasks;

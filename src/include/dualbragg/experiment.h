@@ -38,8 +38,8 @@ typedef struct db_crystal {
     /** B of the Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the
      * crystal's intensity at each scattering vector (angstrom^2); 0 */
     double b_factor;
-    /** rotations about laboratory x, then y, then z (degree) that turn the axes of misset: for a crystal on a goniometer
-     * in another setting than the one in which misset is about the laboratory's axes; 0 */
+    /** rotations about laboratory x, then y, then z (degree) that turn the axes of misset: for a goniometer
+     * setting other than the one at which misset turns about the laboratory's axes; 0 */
     double misset_frame[3];
     /** diffuse halo about spots: atoms are displaced by normal deviates, whose standard deviations along
      * x, y, z of the standard frame (a*, c x a* and c) are diffuse_sigma (angstrom), and whose correlation
@@ -272,8 +272,9 @@ enum {
  * lattice A of db_crystal; distributions are independent. All are 0 by default. */
 typedef struct db_spread {
     db_spot_model spots;
-    /** correlations of the block's size, between b and c, c and a, a and b: with N_a, N_b, N_c the
-     * six numbers of a tensor in Miller indices, (w^2/N_i N_j) correlation_ij */
+    /** correlations of the block's size, between b and c, c and a, a and b: with N_a, N_b, N_c
+     * they make a tensor in Miller indices, (w^2/(N_i N_j)) correlation_ij; the shape determines w
+     * (docs/theory/spots.md) */
     double size_correlation[3];
     double mosaic;           /**< rotations of blocks about each axis (degree^2) */
     double mosaic_tensor[6]; /**< rotations about the three axes, in addition (degree^2) */

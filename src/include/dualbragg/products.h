@@ -110,9 +110,9 @@ DB_API db_status db_plan_vjp(db_plan *plan, const void *cotangent, void *image,
 /** The image, and its derivative along a direction in all members of `direction`: one
  * image, the sum over parameters and structure factors of direction times derivative image.
  *
- * Costs: one pass for the parameters, on a GPU as well, where structure factors, sources and rotations
- * among the parameters of sampled spots, beyond the first that the direction names, take an image of
- * its memory each; an image or two for each other member. Allocates while it runs: an image where
+ * Costs: one pass for the parameters, also on a GPU. There, with sampled spots, each structure factor,
+ * source or rotation in the direction after the first takes an image of GPU memory. Each other member
+ * costs an image or two. Allocates while it runs: an image where
  * parameters and structure factors both have a direction, and a table of structure factors or a list of
  * spots. A GPU renders all of it, except a direction of
  * interpolated structure factors (db_plan_device_note).

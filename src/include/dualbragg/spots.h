@@ -33,8 +33,8 @@ typedef struct db_spot {
     double resolution; /**< d spacing (angstrom) */
     double width;      /**< standard deviation of the blocks' distances as a turn (degree), of a
                              still: turn/excitation */
-    /** of its photons (A): mean, and standard deviation. Of a still a source's bandwidth counts as the reflection
-     * selects from it, of a rotation as a whole. Of sampled spots NAN, unless all sources have one wavelength */
+    /** of its photons (A): mean, and standard deviation. Still: only the part of a source's bandwidth that
+     * the reflection selects; rotation: the whole bandwidth. Sampled spots: NAN, unless all sources have one wavelength */
     double wavelength, wavelength_width;
     double reserved[1]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_spot;

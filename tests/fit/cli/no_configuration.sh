@@ -27,7 +27,7 @@ near "mosaic spread" "$(number mosaic_rms)" 0.13 0.17
 "$DUALBRAGG" fit still.img --no-report --output found > printed || fail "without a cell: $(tail -n 3 printed)"
 grep -q 'cell found: .* of .* spots' printed || fail "the cell was not looked for"
 "$DUALBRAGG" --version | grep -q gemmi && lattice=tP || lattice=aP
-grep -q "taken: $lattice " printed || fail "the lattice is not $lattice: $(grep taken: printed)"
+grep -q "chosen: $lattice " printed || fail "the lattice is not $lattice: $(grep chosen: printed)"
 [ $lattice = aP ] || near "the found cell's edge a" "$(awk '$1 == "cell:" { gsub(/[][,]/, " "); print $2 }' found.yaml)" 77.9 78.1
 python3 -c "import json; cell = json.load(open('found.json'))['found_cell']; assert cell['lattices'][cell['chosen']]['symbol'] == '$lattice'" ||
     fail "found.json does not say that the cell was found"
@@ -35,7 +35,7 @@ python3 -c "import json; cell = json.load(open('found.json'))['found_cell']; ass
 echo still.img > list.txt
 printf 'shots: {list: list.txt}\nmodel: {find_orientation: yes}\nrefine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}}\n' > list.yaml
 "$DUALBRAGG" fit list.yaml --no-report --output voted > printed || fail "a list without a cell: $(tail -n 3 printed)"
-grep -q "taken: $lattice " printed || fail "a list without a cell: the lattice is not $lattice: $(grep taken: printed)"
+grep -q "chosen: $lattice " printed || fail "a list without a cell: the lattice is not $lattice: $(grep chosen: printed)"
 # in vain: the first image that was searched says why, and its status counts; one that cannot be read was not searched
 LC_ALL=C sed 's/^WAVELENGTH=1;/NO_LENGTH=10;/' still.img > dark.img
 printf 'dark.img\nmissing.img\n' > list.txt

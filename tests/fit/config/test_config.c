@@ -271,9 +271,9 @@ static const struct {
     { MINIMAL "intensity: shared\n", NULL, "expected free, joint or {hkl: FILE}, found 'shared'" },
     /* series */
     { MINIMAL "shots: {series: yes}\n", NULL,
-      "fit.yaml:4: shots.series: is of many shots; expected shots.list" },
+      "fit.yaml:4: shots.series: needs many shots; expected shots.list" },
     { MINIMAL, "shots.knots=3",
-      "argument 'shots.knots=3': shots.knots: are of a series; expected series: yes" },
+      "argument 'shots.knots=3': shots.knots: needs a series; expected series: yes" },
     { "shots: {list: a.txt, knots: 3}\nrefine: {misset_x: {}}\n", NULL,
       "fit.yaml:1: shots.knots: are of a series" },
     /* unknown names */

@@ -165,7 +165,7 @@ static void panels_of_other_gains_are_brought_to_one(void **state) {
     expect_notice("gains of its panels are 1.5 to 3: counts are scaled to the gain of the first");
     read_image("data.gain=2");
     assert_true(image.value[1] == 15 && image.value[PIXELS - 1] == 30);
-    expect_notice("gains of its panels, 1.5 to 3, are not used: data.gain is");
+    expect_notice("gains of its panels, 1.5 to 3, are not used, because data.gain is");
     change_list("\"gain\": 3.0", "\"gain\": 0.0");
     read_image(NULL);
     assert_true(image.value[PIXELS - 1] == 30);
@@ -313,7 +313,7 @@ static void masks_gains_and_pedestals_of_pixels_are_used(void **state) {
     }
     read_image("data.gain=1");
     assert_true(image.value[1] == 59.5f);
-    expect_notice("the gain of each pixel (gain.pickle) is not used: data.gain is");
+    expect_notice("the gain of each pixel (gain.pickle) is not used, because data.gain is");
 }
 
 static void a_mask_may_be_an_image(void **state) {

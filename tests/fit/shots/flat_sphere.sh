@@ -23,5 +23,5 @@ near "ratio of the edges" "$(awk -v a="$a" -v b="$(refined electrons.json cell_b
 error=$(value electrons.json cell_a error)
 near "error of cell a" "$error" 0.107 0.003
 near "error of cell b" "$(value electrons.json cell_b error)" 0.073 0.003
-grep -q 'by the same factor as the distance, which their errors allow for by 1 %' electrons.log || fail "nothing is said of the edges' errors"
+grep -q 'changes the cell.s edges by the same factor, which their errors allow for by 1 %' electrons.log || fail "nothing is said of the edges' errors"
 near "cell beta" "$(refined electrons.json cell_beta)" 108 0.2

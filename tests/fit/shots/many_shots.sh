@@ -201,7 +201,7 @@ grep -q 'missing.img' err || fail "no shot can be read: $(cat err)"
 # a configuration that is wrong for all shots alike is wrong use; what is wrong with each in its own way is bad input
 head -n 2 shots.txt > bad.txt
 fit 2 joint.yaml --output bad --no-report shots.list=bad.txt 'refine.mosaic_a={range: 0.01}'
-grep -q 'mosaic_a: a cap of sampled spots' err || fail "a parameter of sampled spots: $(cat err)"
+grep -q 'mosaic_a: a cap is for sampled spots only' err || fail "a parameter of sampled spots: $(cat err)"
 sed -i 's/shot_2/missing/' bad.txt
 fit 3 joint.yaml --output bad --no-report shots.list=bad.txt 'refine.mosaic_a={range: 0.01}'
 fit 2 joint.yaml --output bad --image images/shot_1.img

@@ -142,4 +142,4 @@ done
 
 # one scale of all frames is no other than that of the free intensities
 fit 2 series.yaml --output none refine.scale.shared=yes
-grep -q 'parameter scale: shared by all frames of a series' out err || fail "a shared scale: $(cat out err)"
+grep -q 'parameter scale: if shared by all frames of a series' out err || fail "a shared scale: $(cat out err)"

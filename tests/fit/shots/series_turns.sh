@@ -39,18 +39,18 @@ near "right angles: misset x" "$(refined right.json misset_x)" 20 0.002
 
 # a rate that is 5 % too large: the angle from frame to frame is found
 list fast "10 + 0.525 * n" 0.525
-wrong fast "times the turns of the spindle" shots.list=fast.txt
+wrong fast "times the given turns of the spindle" shots.list=fast.txt
 near "the step" "$(number 'for about')" 0.5 0.002
 
 # widths that are not the steps: frames that overlap, or leave gaps
 list wide "10 + n / 2" 0.75
-wrong wide "frames turn by 0.5 degree each" shots.list=wide.txt
+wrong wide "frames that each turn by 0.5 degree" shots.list=wide.txt
 list narrow "10 + n / 2" 0.333
-wrong narrow "frames turn by 0.5 degree each" shots.list=narrow.txt
+wrong narrow "frames that each turn by 0.5 degree" shots.list=narrow.txt
 
 # a frame that is missing, and an axis that is not the spindle's
 list gap "10 + (n + (n < 3)) / 2" 0.5
-wrong gap "from about frame_3.img on the spots ask for a crystal that is turned by" shots.list=gap.txt
+wrong gap "from about frame_3.img on, spots fit a crystal turned by" shots.list=gap.txt
 near "a missing frame" "$(number 'degree,')" 0.5 0.1
 wrong axis "tilted by about" 'model.spindle_tilt=[3, 0]'
 near "a wrong axis" "$(number 'tilted by about')" 3 0.3

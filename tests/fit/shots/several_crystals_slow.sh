@@ -84,7 +84,7 @@ fi
 # crystals on one mount slip together: phi of frames 4 to 7 is 0.4 degree too large
 awk 'NR > 4 { split($2, part, "="); $2 = "model.phi=" part[2] + 0.4 } { print }' few.txt > slipped.txt
 fit 1 series.yaml --output slipped --no-report shots.list=slipped.txt
-grep -q 'from about frame_4.img on the spots ask for a crystal that is turned by about 0.[34]' err || fail "crystals that slip: $(cat err)"
+grep -q 'from about frame_4.img on, spots fit a crystal turned by about 0.[34]' err || fail "crystals that slip: $(cat err)"
 
 # where nothing is named: crystals at one place; the weaker one misses more at first, but a frame is compared with those of its crystal
 rm frames.txt

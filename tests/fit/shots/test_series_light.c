@@ -441,7 +441,7 @@ static void frames_are_judged_together(void **state) {
                                  judged ? 0xff & ~(1 << 2 | 1 << 4 | 1 << 6) : 1 << 5);
                 assert_string_equal(b->summary[5].reason, "known");
                 if (!judged) continue;
-                assert_non_null(strstr(b->summary[0].reason, which == 0 ? "not much better than"
+                assert_non_null(strstr(b->summary[0].reason, which == 0 ? "hardly better than"
                                                              : which == 1
                                                                  ? "with half the mosaic"
                                                                  : "with twice the mosaic"));

@@ -52,7 +52,7 @@ static void a_wrong_distance_is_noticed(void **state) {
         db_fit_result *r = refine(&truth, &image, 0.01 * sign, 0);
         const double wrong = 0.01 * sign * truth.detector.distance;
         assert_true(fabs(r->distance_step + wrong) < 4 * r->distance_error);
-        assert_int_equal(warns(r, "but the data ask for"), sign != 0);
+        assert_int_equal(warns(r, "but the data fit"), sign != 0);
         assert_int_equal(r->status, sign ? DB_NOT_CONVERGED : DB_OK);
         assert_int_equal(r->verdict.test[DB_FIT_TEST_DISTANCE].passed, sign == 0);
         /* over the best model that holds the distance, with any tilt of the detector */

@@ -155,7 +155,7 @@ static void a_warning_names_the_shots(void **state) {
     check_warning(&r, NULL);
     for (size_t k = 0; k < EDGES; k++) estimates[5 * EDGES + k].value *= 1 - OFF;
     check_warning(&r,
-                  "in 1 of 8 shots the cell is longer or shorter than in the others, whose edges "
+                  "in 1 of 8 shots edges of the cell differ from the other shots, whose edges "
                   "scatter by 0.0014 %: s5 (cell_a -1.50 %, cell_c -1.50 %)");
     estimates[2 * EDGES + 2].value *= 1.03;
     check_warning(&r, "in 2 of 8 shots the cell");
