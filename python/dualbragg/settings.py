@@ -36,7 +36,7 @@ class Model(Section):
     expt_number: Optional[int] = None
     """which experiment of the list, from 0; default: the only one, or the one of the image"""
     expt_frame: Optional[int] = None
-    """which image of the experiment's scan, as the scan counts them"""
+    """which image of the experiment's scan, as the scan counts them; default: the image's, else the first"""
     matrix: Optional[Path] = None
     """MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, edges from cell; default: the
     crystal is in the standard frame"""
@@ -45,24 +45,25 @@ class Model(Section):
     found"""
     symmetry: Optional[str] = None
     """crystal system, lattice (tP), number or symbol of a space group; the cell keeps this symmetry in the refinement;
-    default: of the experiment list, else only follows ties edges and angles"""
+    default: symmetry of the experiment list; without one, edges and angles are tied only by the key follows"""
     orientation: Optional[Numbers] = None
     """rotation, row by row, from the standard frame (c along z, b in the yz plane); replaces the rotation of the matrix;
     default: from the matrix"""
     find_orientation: Optional[Union[bool, Dict[str, int]]] = None
-    """yes: finds the orientation from the spots, and the cell if none is given; a given orientation is ignored. The
-    pattern's scale (cell, distance) must be right to 3 %, and each edge to 5 %, if all edges are refined, else to 0.5 %;
-    the beam centre to 10 pixels if it is refined, else to 2. {lattices: N}: finds up to N crystals on one image, or on the
-    frames of a series, and refines them together; one of no, yes, {lattices: N}"""
+    """yes: finds the orientation from the spots, and the cell if none is given; a given orientation is ignored. Allowed
+    errors: if all edges are refined, 3 % of the scale (cell, distance) and 5 % of an edge, else 0.5 %; beam centre: 10
+    pixels if it is refined, else 2. {lattices: N}: finds up to N crystals on one image, or on the frames of a series, and
+    refines them together; one of no, yes, {lattices: N}"""
     misset: Optional[Numbers] = None
     """degree: turns the crystal about x, then y, then z of the laboratory"""
     misset_frame: Optional[Numbers] = None
-    """degree: turns the axes of misset, about x, then y, then z of the laboratory: of a sweep of a rotation series beside
-    the first"""
+    """degree: turns the axes of misset about x, then y, then z of the laboratory; for sweeps of a rotation series after the
+    first, if the goniometer has another setting"""
     crystal_position: Optional[Numbers] = None
-    """mm: x, y, z of the laboratory, from its origin, at spindle angle 0; the spindle turns the crystal about the origin"""
+    """mm: position of the crystal: x, y, z of the laboratory, from its origin, at spindle angle 0; the spindle turns the
+    crystal about the origin"""
     shape: Optional[Literal["square", "round", "gauss", "tophat"]] = None
-    """of the crystal, hence of the spots"""
+    """shape of the crystal, which determines the shape of spots"""
     Ncells: Optional[Numbers] = None
     """crystal size in unit cells: Na, Nb, Nc; default: from the widths of the spots"""
     fudge: Optional[float] = None
@@ -78,10 +79,10 @@ class Model(Section):
     """seed of the rotations of mosaic domains"""
     spots: Optional[Literal["sampled", "closed"]] = None
     """sampled: sum over mosaic domains, sources and phi steps; closed: closed form for Gaussian spreads, without samples;
-    default: sampled; in fit with free intensities closed"""
+    default: sampled; closed in fit with free intensities"""
     mosaic_rms: Optional[float] = None
-    """degree: spots closed: standard deviation of the rotations of blocks about each axis; 0.496 of the cap of
-    mosaic_spread; default: 0"""
+    """degree: spots closed: standard deviation of the rotations of blocks about each axis; a cap (mosaic_spread)
+    corresponds to 0.496 of its value; default: 0"""
     mosaic_rms_abc: Optional[Numbers] = None
     """degree: spots closed: standard deviations of the rotations about a*, about c x a* (b if alpha is 90) and about c, in
     addition to mosaic_rms; default: 0"""
@@ -114,22 +115,22 @@ class Model(Section):
     """spots closed: correlations of the size of blocks, between b and c, c and a, a and b; default: 0"""
     footprint_rms: Optional[Numbers] = None
     """mm: spots closed: standard deviations of the scattering part of the crystal: horizontal (along the E field),
-    vertical; for a block 0.289 of its edge; default: 0"""
+    vertical; a uniformly lit crystal with straight edges has 0.289 of its edge; default: 0"""
     footprint_correlation: Optional[float] = None
-    """of its horizontal and vertical part; default: 0"""
+    """correlation of horizontal and vertical footprint; default: 0"""
     divergence_rms: Optional[Numbers] = None
-    """mrad: spots closed: standard deviations of the direction of each source: horizontal (along the E field), vertical;
-    for a full range 0.289 of it, for two ranges with the elliptical cut 1/4 of each; default: 0"""
+    """mrad: spots closed: standard deviations of the direction of each source: horizontal (along the E field), vertical; a
+    full range corresponds to 0.289 of its value, two ranges with the elliptical cut to 1/4 of each; default: 0"""
     divergence_correlation: Optional[float] = None
-    """of its horizontal and vertical part; default: 0"""
+    """correlation of horizontal and vertical divergence; default: 0"""
     bandwidth_rms: Optional[float] = None
-    """spots closed: relative standard deviation of the wavelength of each source; 0.001 is 0.1 %; for a full range of
-    dispersion 0.289 of it; default: 0"""
+    """spots closed: relative standard deviation of the wavelength of each source; 0.001 is 0.1 %; a full range (dispersion)
+    corresponds to 0.289 of its value; default: 0"""
     point_spread_rms: Optional[Numbers] = None
     """mm: spots closed: standard deviations of the detector's point spread along fast and slow, 0.425 of a full width at
     half maximum; default: 0"""
     point_spread_correlation: Optional[float] = None
-    """of its parts along fast and slow; default: 0"""
+    """correlation of the point spread along fast and slow; default: 0"""
     b_factor: Optional[float] = None
     """A^2: Debye-Waller factor exp(-2 B (sin(theta)/lambda)^2) on the crystal's intensity"""
     diffuse_sigma: Optional[Union[float, Numbers]] = None
@@ -151,7 +152,8 @@ class Model(Section):
     spectrum_stretch: Optional[float] = None
     """width of the spectrum about its mean, as a multiple of the file's"""
     spectrum_resolution: Optional[float] = None
-    """eV: full width at half maximum with which a spectrometer blurred the spectrum, which is undone; 0: not blurred"""
+    """eV: resolution of the spectrometer (full width at half maximum), whose blur is removed from the spectrum; 0: no
+    blur"""
     divergence: Optional[Numbers] = None
     """mrad: full angular range of the beam: horizontal, vertical; default: none"""
     divergence_steps: Optional[Numbers] = None
@@ -161,7 +163,7 @@ class Model(Section):
     polarization: Optional[float] = None
     """Kahn polarization factor, -1 to 1; 0: unpolarized; default: from the image header, else 0"""
     fluence: Optional[float] = None
-    """photons/m^2: of the beam"""
+    """photons/m^2: fluence of the beam"""
     scale: Optional[float] = None
     """factor on the fluence"""
     phi: Optional[float] = None
@@ -169,17 +171,17 @@ class Model(Section):
     osc: Optional[float] = None
     """degree: oscillation range of the image; negative: it turns backwards; default: from the image header, else 0"""
     phi_steps: Optional[int] = None
-    """orientations across the oscillation range; default: 1; 10 with an osc from the header"""
+    """orientations across the oscillation range; default: 1; 2 with osc; 10 with an osc from the header or the list"""
     spindle_tilt: Optional[Numbers] = None
     """degree: tilts the spindle axis towards the beam, and out of its plane with the beam"""
     distance: Optional[float] = None
-    """mm: from the sample to the detector along the beam; default: from the image header"""
+    """mm: distance from the sample to the detector along the beam; default: from the image header"""
     close_distance: Optional[float] = None
-    """mm: from the sample to the detector along its normal; takes precedence over the distance; default: distance is
-    used"""
+    """mm: distance from the sample to the detector along its normal; takes precedence over the distance; default: distance
+    is used"""
     beam_centre_px: Optional[Numbers] = None
-    """pixels: along fast, slow, from the outer corner of the first pixel; with pivot sample: point nearest to the sample;
-    default: from the image header"""
+    """pixels: beam centre along fast, slow, from the outer corner of the first pixel; with pivot sample: point closest to
+    the sample; default: from the image header"""
     pixel_size: Optional[float] = None
     """mm: edge of the square pixels; default: from the image header"""
     detector_pixels: Optional[Numbers] = None
@@ -190,7 +192,8 @@ class Model(Section):
     """um: photons are recorded in the sensor, behind the panels' front, and absorbed on the way; 0: all at the front;
     default: from the image header, else 0"""
     attenuation_depth: Optional[float] = None
-    """um: depth in the sensor at which 1/e of the photons are left; default: of the material"""
+    """um: depth in the sensor at which 1/e of the photons are left; default: from the image header or the list, else of the
+    material, else the thickness"""
     sensor_layers: Optional[int] = None
     """layers of the sensor; one layer places spots correctly, more layers also blur them as the sensor does; default: 1"""
     detector_rotation: Optional[Numbers] = None
@@ -237,13 +240,13 @@ class Intensity(Section):
     """number or symbol of the space group that expands a text file; default: text files are not expanded, other files have
     a group"""
     k_sol: Optional[float] = None
-    """e/A^3: with a model: density of the bulk solvent; 0: none"""
+    """e/A^3: with coordinates: density of the bulk solvent; 0: none"""
     b_sol: Optional[float] = None
-    """A^2: with a model: B factor of the bulk solvent"""
+    """A^2: with coordinates: B factor of the bulk solvent"""
     model_resolution: Optional[float] = None
-    """A: with a model: finest d spacing of calculated structure factors; default: the corners of the detector"""
+    """A: with coordinates: finest d spacing of calculated structure factors; default: the corners of the detector"""
     anomalous: Optional[bool] = None
-    """with a model: f' and f'' at the wavelength, so that Friedel mates differ"""
+    """with coordinates: f' and f'' at the wavelength, so that Friedel mates differ"""
     default_F: Optional[float] = None
     """electrons: structure factor of every reflection that is not in the list"""
     sites: Optional[str] = None
@@ -267,8 +270,8 @@ class Data(Section):
     surface through the panel's pixels outside spots; planes become smooth on frames of a series with fewer than half a
     photon per pixel"""
     gain: Optional[float] = None
-    """counts/photon: of the detector; default: from the image header, else 1; measured if pixels scatter more than
-    photons"""
+    """counts/photon: gain of the detector; default: from the image header, else 1; measured if pixels scatter more than
+    photon noise"""
     readout_noise: Optional[float] = None
     """counts: standard deviation of one pixel without photons"""
     trusted: Optional[Numbers] = None
@@ -310,8 +313,8 @@ class Data(Section):
     excitation_angle: Optional[float] = None
     """degree: reflections within this angle of the Ewald sphere are predicted"""
     intensity_limit: Optional[float] = None
-    """prior that keeps intensities below this many times the mean at their resolution (ten times this limit if blur is 1);
-    0: none (free)"""
+    """prior that keeps intensities below this many times the mean at their resolution (in stages with blur 1: below ten
+    times this limit); 0: none (free)"""
     model_error: Optional[float] = None
     """relative error of the model's spots, added to the variance, because no real spot has an ideal shape; default: 0.1
     (free), 0 (known)"""
@@ -390,12 +393,11 @@ class Curves(Section):
     """electrons: prior: standard deviation of the difference between a point and the mean of its neighbours; 0: none;
     default: chosen by the shots: the value that makes them most likely (evidence)"""
     kramers_kronig: Optional[float] = None
-    """electrons: prior: standard deviation of f' from the f' that belongs to f'' by the relation of Kramers and Kronig;
-    beyond the energies f'' is the curve of the start; 0: none; default: chosen by the shots: the value that makes them most
-    likely (evidence)"""
+    """electrons: prior: standard deviation of f' from the Kramers-Kronig transform of f''; outside the energies f'' is the
+    starting curve; 0: none; default: chosen by the shots: the value that makes them most likely (evidence)"""
     wings: Optional[Numbers] = None
-    """eV, electrons: prior: points this near to the first or last energy stay near the curve of the start, with this
-    standard deviation; 0, 0: none"""
+    """eV, electrons: prior on points near the first and last energy: how near (eV), and standard deviation from the
+    starting curve (electrons); 0, 0: none"""
 
 
 @dataclass
@@ -416,7 +418,8 @@ class Refine(Section):
     shared: Optional[bool] = None
     """one value for all images; no effect with one image; default: yes for detector and spindle axis, else no"""
     earned: Optional[bool] = None
-    """yes: refined only if the data ask for it, in stages that the program chooses, and the scale of a series in any"""
+    """yes: refined only if the data ask for it; has an effect without the section stages, and for scale and spindle tilts
+    of a series also with it"""
 
 
 @dataclass

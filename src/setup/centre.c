@@ -173,17 +173,17 @@ db_status db_setup_centre(db_context *context, const db_setup *s, db_convention 
         if (beam_given && near_given)
             db_setup_note(
                 notes,
-                "beam centre and near point given: where both are given the beam centre is used");
+                "beam centre and point closest to the sample are given: the beam centre is used");
         beam_point(s, convention, size, detector->pivot, detector->centre);
         return DB_OK;
     }
     const char *name = db_convention_name(convention);
     if (beam_given && near_given)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "detector: a beam centre (Xbeam, Ybeam) and a near point (Xclose, Yclose, "
-                       "ORGX, ORGY) exclude "
-                       "each other in convention %s",
-                       name);
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "detector: a beam centre (Xbeam, Ybeam) and a point closest to the sample (Xclose, "
+            "Yclose, ORGX, ORGY) exclude each other in convention %s; expected one of them",
+            name);
     if (detector->pivot == DB_PIVOT_SAMPLE) {
         if (!beam_given) {
             near_point(s, size, detector->centre);
@@ -192,10 +192,11 @@ db_status db_setup_centre(db_context *context, const db_setup *s, db_convention 
         /* on the detector before rotations both are the same point: the beam runs along the normal
          */
         db_setup_note(notes, "beam centre given with the pivot at the sample: used as the beam "
-                             "centre before rotations, that is, as the near point");
+                             "centre before rotations, which is the point closest to the sample");
     } else if (near_given && db_setup_convention_pivot(convention) == DB_PIVOT_BEAM) {
         return db_fail(context, DB_ERROR_INPUT,
-                       "detector: a near point (Xclose, Yclose, ORGX, ORGY) has no meaning in "
+                       "detector: a point closest to the sample (Xclose, Yclose, ORGX, ORGY) has "
+                       "no meaning in "
                        "convention %s with the "
                        "pivot at the direct beam; use Xbeam and Ybeam, or pivot sample",
                        name);

@@ -18,7 +18,7 @@ cell="-cell 40 50 60 90 100 90"
     expect 2 "-stol: expected FILE" amorphous -floatfile o -stol
     expect 2 "-amorphous_thickness: expected a finite number (mm), found 'thin'" amorphous $small -thick thin
     succeed amorphous $small
-    grep -q "hardly meant" ../out && complain "a note about a cell that nobody gave: $(cat ../out)"
+    grep -q "is unusual; expected" ../out && complain "a note about a cell that nobody gave: $(cat ../out)"
     rm -f o
     expect 3 "no_such.stol: cannot open" amorphous -stol no_such.stol -floatfile o
     expect 3 "amorphous thickness: expected a positive number (mm), found 0" amorphous $small -thick 0

@@ -206,7 +206,7 @@ static void others_are_double_for_a_reason(void **unused) {
     e = large;
     e.reference.on = 1;
     e.reference.distance = 0.1;
-    expect_double(&e, "reference");
+    expect_double(&e, "-compat");
     e = large;
     e.structure_factors.default_F = 0;
     expect_double(&e, "dark");

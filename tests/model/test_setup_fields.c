@@ -163,20 +163,20 @@ static void numbers_in_another_unit_are_remarked_on(void **state) {
         double stored;
         const char *said;
     } wrong[] = {
-        { "wavelength", 0, 999.87, "wavelength: 999.87 A is hardly meant" },
+        { "wavelength", 0, 999.87, "wavelength: 999.87 A is unusual" },
         { "wavelength", 0, 0.1, "(if it is in nm, write 1)" },
         { "wavelength", 0, 12.4, "(if it is an energy in keV, write 0.999873)" },
         { "wavelength", 0, 999.87, "(if it is in keV instead of eV, write 0.99987)" },
         { "bandwidth_rms", 0, 0.1, "(if it is in percent, write 0.001)" },
-        { "distance", 0, 0.15, "detector distance: 0.15 mm is hardly meant" },
+        { "distance", 0, 0.15, "detector distance: 0.15 mm is unusual" },
         { "distance", 0, 1e5, "(if it is in um, write 100)" },
         { "pixel_size", 0, 172, "(if it is in um, write 0.172)" },
         { "pixel_size", 0, 1.72e-4, "(if it is in m, write 0.172)" },
-        { "cell", 1, 0.7, "unit cell: 0.7 A is hardly meant" },
+        { "cell", 1, 0.7, "unit cell: 0.7 A is unusual" },
         { "cell", 4, 1.5, "(if it is in radian, write 85.9437)" },
-        { "mosaic_spread", 0, 180, "mosaic spread: 180 degree is hardly meant" },
-        { "divergence", 1, 0.5, "divergence: 500 mrad is hardly meant" },
-        { "dispersion", 0, 0.8, "dispersion: 80 percent is hardly meant" },
+        { "mosaic_spread", 0, 180, "mosaic spread: 180 degree is unusual" },
+        { "divergence", 1, 0.5, "divergence: 500 mrad is unusual" },
+        { "dispersion", 0, 0.8, "dispersion: 80 percent is unusual" },
         { "osc", 0, -1000, "(if it is in millidegree, write -1)" },
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

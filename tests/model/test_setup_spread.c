@@ -119,7 +119,7 @@ static void a_cap_becomes_the_gaussian_of_its_variance(void **state) {
     setup_assert_close(e.crystal.mosaic_spread, 0, 0);
     assert_int_equal(e.crystal.mosaic_domains, 1);
     assert_non_null(strstr(setup_notices(), "0.248189 degree rms about each axis"));
-    assert_non_null(strstr(setup_notices(), "30 do not count"));
+    assert_non_null(strstr(setup_notices(), "the given 30 have no effect"));
     db_experiment_clear(&e);
 
     setup.mosaic_spread = 0;
@@ -310,9 +310,9 @@ static void impossible_spreads_are_refused(void **state) {
     fill(s->tail[1], 2, (const double[]){ 0.1, 2 });
     setup_assert_refused(&setup, DB_ERROR_INPUT, "tail2: expected tail1");
     fill(s->tail[0], 2, (const double[]){ 0.95, 2 });
-    setup_assert_refused(&setup, DB_ERROR_INPUT, "tail2: expected a fraction");
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "tail2: expected fractions");
     fill(s->tail[0], 2, (const double[]){ 0.5, 0 });
-    setup_assert_refused(&setup, DB_ERROR_INPUT, "tail1: expected a fraction");
+    setup_assert_refused(&setup, DB_ERROR_INPUT, "tail1: expected fractions");
     setup = closed_start();
     s->footprint_correlation = 0.5;
     setup_assert_refused(&setup, DB_ERROR_INPUT, "footprint_rms: a correlation of 0.5 needs");

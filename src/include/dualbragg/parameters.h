@@ -240,9 +240,9 @@ typedef struct db_parameter_facts {
     X(SCALE, "scale", beam.scale, "1", 0.1, SCALE, "factor on the fluence")                        \
     X(DISTANCE, "distance", detector.distance, "mm", 0.1, DISTANCE, "detector distance")           \
     X(BEAM_FAST, "beam_fast", detector.centre[0], "mm", 0.1, BEAM_CENTRE,                          \
-      "beam centre (or near point) along the fast axis")                                           \
+      "beam centre (pivot sample: point closest to the sample) along fast")                                           \
     X(BEAM_SLOW, "beam_slow", detector.centre[1], "mm", 0.1, BEAM_CENTRE,                          \
-      "beam centre (or near point) along the slow axis")                                           \
+      "beam centre (pivot sample: point closest to the sample) along slow")                                           \
     X(DETECTOR_ROTX, "detector_rotx", detector.rotation[0], "deg", 0.1, DETECTOR_TURN,             \
       "detector rotation about laboratory x")                                                      \
     X(DETECTOR_ROTY, "detector_roty", detector.rotation[1], "deg", 0.1, DETECTOR_TURN,             \

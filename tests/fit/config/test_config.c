@@ -275,7 +275,7 @@ static const struct {
     { MINIMAL, "shots.knots=3",
       "argument 'shots.knots=3': shots.knots: needs a series; expected series: yes" },
     { "shots: {list: a.txt, knots: 3}\nrefine: {misset_x: {}}\n", NULL,
-      "fit.yaml:1: shots.knots: are of a series" },
+      "fit.yaml:1: shots.knots: needs a series" },
     /* unknown names */
     { MINIMAL "modell:\n  Ncells: [1, 2, 3]\n", NULL,
       "fit.yaml:4: modell: unknown key; the nearest known one is 'model'" },

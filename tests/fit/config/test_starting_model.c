@@ -301,7 +301,7 @@ static void tied_parameters_start_together(void **state) {
                            &made_up.image),
                      DB_OK);
     assert_true(start.crystal.cell[1] == 58);
-    assert_non_null(strstr(notices, "cell_b: starts at the 58 of cell_a"));
+    assert_non_null(strstr(notices, "cell_b: starts at 58, the value of cell_a"));
 }
 
 /* Parameters that the configuration of this start can say: it has no sensor, no background, and

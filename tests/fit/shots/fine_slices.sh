@@ -45,7 +45,7 @@ grep -q '^# NOT TO BE USED' long.hkl || fail "intensities by a wrong spread: $(h
 # half and twice the mosaic spread: intensities are not to be used, as light tells by the other spread
 for spread in 0.045:twice 0.18:half; do
     fit 1 series.yaml --output spread --no-report model.mosaic_rms=${spread%:*}
-    grep -q "12 of 12 shots are wrong; the first is frame_0.img, with ${spread#*:} the mosaic spread" err || fail "spread $spread: $(cat err)"
+    grep -q "12 of 12 shots are wrong; the first is frame_0.img, the mosaic spread is wrong: with ${spread#*:} this spread" err || fail "spread $spread: $(cat err)"
 done
 
 # a crystal whose blocks turn more about one axis than about others

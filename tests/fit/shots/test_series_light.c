@@ -320,8 +320,8 @@ static void wrong_mosaic_spreads_are_named(void **state) {
         seed = n;
         assert_int_equal(judge_width(1, 1, ""), 0);
         assert_int_equal(judge_width(1.2, 1, ""), 0);
-        assert_in_range(judge_width(2, 1, "with twice the mosaic spread"), FRAMES - 2, FRAMES);
-        assert_in_range(judge_width(0.5, 1, "with half the mosaic spread"), FRAMES - 2, FRAMES);
+        assert_in_range(judge_width(2, 1, "with twice this spread"), FRAMES - 2, FRAMES);
+        assert_in_range(judge_width(0.5, 1, "with half this spread"), FRAMES - 2, FRAMES);
         assert_int_equal(judge_width(2, 0, "the mosaic spread is wrong"), 0);
     }
 }
@@ -443,10 +443,11 @@ static void frames_are_judged_together(void **state) {
                 if (!judged) continue;
                 assert_non_null(strstr(b->summary[0].reason, which == 0 ? "hardly better than"
                                                              : which == 1
-                                                                 ? "with half the mosaic"
-                                                                 : "with twice the mosaic"));
+                                                                 ? "with half this spread"
+                                                                 : "with twice this spread"));
                 if (which)
-                    assert_non_null(strstr(b->summary[0].reason, "is lower by 14 (by chance 2)"));
+                    assert_non_null(strstr(b->summary[0].reason,
+                                           "is lower by 14 (standard deviation by chance 2)"));
             }
     free(b);
 }

@@ -154,15 +154,14 @@ static void a_warning_names_the_shots(void **state) {
     make_list(&r, shots, estimates);
     check_warning(&r, NULL);
     for (size_t k = 0; k < EDGES; k++) estimates[5 * EDGES + k].value *= 1 - OFF;
-    check_warning(&r,
-                  "in 1 of 8 shots edges of the cell differ from the other shots, whose edges "
-                  "scatter by 0.0014 %: s5 (cell_a -1.50 %, cell_c -1.50 %)");
+    check_warning(&r, "in 1 of 8 shots edges of the cell differ from the other shots, whose edges "
+                      "scatter by 0.0014 %: s5 (cell_a -1.50 %, cell_c -1.50 %)");
     estimates[2 * EDGES + 2].value *= 1.03;
-    check_warning(&r, "in 2 of 8 shots the cell");
+    check_warning(&r, "in 2 of 8 shots edges of the cell");
     check_warning(&r, " %: s2 (cell_a -0.00 %, cell_c +3.00 %), s5");
     /* shots that are not used, or whose edges have no errors, are not compared */
     shots[5].used = 0;
-    check_warning(&r, "in 1 of 7 shots the cell");
+    check_warning(&r, "in 1 of 7 shots edges of the cell");
     check_warning(&r, " %: s2 (");
     estimates[2 * EDGES].error = NAN;
     check_warning(&r, NULL);
