@@ -40,7 +40,7 @@ near "right angles: misset x" "$(refined right.json misset_x)" 20 0.002
 # a rate that is 5 % too large: the angle from frame to frame is found
 list fast "10 + 0.525 * n" 0.525
 wrong fast "times the given turns of the spindle" shots.list=fast.txt
-near "the step" "$(number 'for about')" 0.5 0.002
+near "the step" "$(number 'of the spindle, about')" 0.5 0.002
 
 # widths that are not the steps: frames that overlap, or leave gaps
 list wide "10 + n / 2" 0.75
