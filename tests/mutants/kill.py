@@ -48,9 +48,22 @@ def write(path, text):
         out.write(text)
 
 
+def files_of_tree():
+    """Paths in the tree: what git knows or would add; without git, or where it refuses the folder, all but what is made."""
+    try:
+        return subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
+                              capture_output=True, text=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        names = []
+        for folder, folders, files in os.walk(ROOT):
+            folders[:] = [f for f in folders if f not in (".git", ".cache", "__pycache__") and
+                          os.path.join(folder, f) != os.path.join(ROOT, "build")]
+            names += [os.path.relpath(os.path.join(folder, name), ROOT) for name in files]
+        return names
+
+
 def copy_tree(entries, source):
-    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
-                           capture_output=True, text=True).stdout.splitlines()
+    names = files_of_tree()
     spans = {}
     for m in entries:
         text = open(os.path.join(ROOT, m.file)).read()
