@@ -3,7 +3,11 @@
 set -eu
 cd "$(dirname "$0")"
 root=$PWD
-jobs=$(nproc 2> /dev/null || echo 2)
+jobs=$(nproc 2> /dev/null || getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+if [ "$(uname)" = Darwin ] && command -v brew > /dev/null; then # its clang has no OpenMP
+    OpenMP_ROOT=$(brew --prefix libomp)
+    export OpenMP_ROOT
+fi
 
 usage() {
     cat << 'TEXT'
@@ -13,20 +17,24 @@ usage: ./setup.sh demo      install what is missing, build, run examples/thaumat
        ./setup.sh tidy      clang-tidy on all C files of src and fit
        ./setup.sh cuda      where nvcc is: builds the device code too (for sm_90), runs the tests of the backend; those of
                             a GPU are skipped without one
-       ./setup.sh arm       builds for 64-bit Arm with Debian's cross compiler; tests of the pixel loop run by qemu
+       ./setup.sh arm       builds for 64-bit Arm with Debian's cross compiler; tests of the pixel loop, and one program of
+                            each other group, run by qemu
+       ./setup.sh macos     compiles all C files with the headers of macOS (of zig); links and runs nothing
        ./setup.sh python    the Python package: builds and installs it in a virtual environment, tests it there
-                            (./setup.sh python torch jax matplotlib: with these packages from the index, their tests
-                            and the notebooks)
-       ./setup.sh wheel     a source distribution, and wheels for x86-64 and 64-bit Arm with glibc 2.28 or later, with the
-                            libraries that they need and their licences; every Python at hand tests them
+                            (./setup.sh python torch jax matplotlib mypy basedpyright: with these packages from the index,
+                            their tests, the notebooks and the types)
+       ./setup.sh wheel     on Debian 12: a source distribution, and wheels for x86-64 and 64-bit Arm with glibc 2.28 or
+                            later, with the libraries that they need and their licences; every Python at hand tests them
+       ./setup.sh try-wheel FILE     every Python at hand tests this wheel
        ./setup.sh deb       a package for this release of Debian or Ubuntu, checked by lintian
        ./setup.sh clang     the tests, built by clang
        ./setup.sh asan      the tests under the address and undefined-behaviour sanitizers
        ./setup.sh tsan      the tests under the thread sanitizer (clang)
        ./setup.sh mutants   which tests see each of the listed mistakes; takes hours
        ./setup.sh fuzz 600  damaged files for every reader, for that number of seconds each (default 60)
-       ./setup.sh bench     times of images and derivatives, in build/bench
+       ./setup.sh bench     times of images and derivatives, in build/bench; each run adds them to build/bench-series.csv
        ./setup.sh coverage  the tests, and which lines of each folder they ran (gcov)
+       ./setup.sh release   whether version, dates and tag of this commit are those of a release, and how to publish it
 TEXT
 }
 
@@ -239,14 +247,14 @@ The package is in the virtual environment $root/$venv:
 TEXT
 }
 
-# The Pythons of this machine that are not older than the package allows, one of each version.
+# The Pythons of this machine that the package allows, one of each version: not older, and not free-threaded.
 find_pythons() {
     folders=$(echo "$PATH" | tr ":" " ")
     for folder in $folders ~/.pyenv/versions/*/bin; do
         ls "$folder"/python3.[0-9] "$folder"/python3.[0-9][0-9] 2> /dev/null || true
     done | while read -r python; do
-        "$python" -c 'import sys, venv, ensurepip
-assert sys.version_info >= (3, 9)
+        "$python" -c 'import sys, sysconfig, venv, ensurepip
+assert sys.version_info >= (3, 9) and not sysconfig.get_config_var("Py_GIL_DISABLED")
 print("%d.%d" % sys.version_info[:2], sys.executable)' 2> /dev/null || true
     done | sort -t . -k 2n -s -u -k 1,1
 }
@@ -266,32 +274,138 @@ make_wheel() {
         "$processor" "$folder/licences" "$made"
 }
 
+# try_wheel FILE: each Python of this machine tests a wheel in a virtual environment that has nothing else.
+try_wheel() {
+    wheel=$(realpath "$1")
+    find_instruction_sets
+    baseline=sse2
+    [ "$(uname -m)" != aarch64 ] || baseline=neon
+    best=$(echo "${sets##*;}" | sed "s/baseline/$baseline/")
+    pythons=$(find_pythons)
+    [ -n "$pythons" ] || fail "there is no Python from 3.9 on, with venv, that could test $wheel"
+    echo "$pythons" | while read -r version python; do
+        clean=$root/build/wheel/clean-$version
+        rm -rf "$clean"
+        mkdir -p build/wheel
+        step "Installing the wheel for Python $version" sh -c "'$python' -m venv '$clean' && '$clean/bin/pip' install '$wheel'"
+        for name in experiment plan fit; do
+            # status 77: all of it was skipped, as that of fit where the wheel has no refinement
+            step "Running test_$name.py there" sh -c 'cd / && SOURCE_DIR=$1 "$2" -W error "$3" || [ $? -eq 77 ]' sh "$root" \
+                "$clean/bin/python" "$root/python/tests/test_$name.py" < /dev/null
+        done
+        step "Looking what the program there has" "$clean/bin/dualbragg" --version
+        # shellcheck disable=SC2086 # a list
+        check_components "$log" $components
+        grep -q "instruction set: $best" "$log" || fail "expected the instruction set $best, found $(cat "$log")"
+    done
+}
+
+# check_components FILE COMPONENT...: all of them are in what dualbragg --version printed.
+check_components() {
+    said=$1
+    shift
+    for part; do
+        grep -q "[ ,]$part\(,\|\$\)" "$said" || fail "expected the component $part, found $(cat "$said")"
+    done
+}
+
 # Makes a source distribution, and wheels of it for both kinds of processor that run with glibc 2.28 or later and hold all
-# libraries; each Python of this machine tests its own in a virtual environment that has nothing else.
+# libraries; tests that for this processor, and starts the program of that for Arm.
 build_wheels() {
+    release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2> /dev/null || true)
+    [ "$release" = bookworm ] ||
+        fail "wheels are made of the sources of Debian 12; other releases have other versions. Here is '$release'"
     tools=$root/build/wheel/tools/bin
     made=$root/build/wheels
     rm -rf "$made"
     mkdir -p "$made" build/wheel
     [ -x "$tools/python" ] || step "Making the virtual environment $tools" python3 -m venv "${tools%/bin}"
-    step "Installing zig and what makes wheels" "$tools/pip" install build cffi numpy scikit-build-core wheel ziglang
+    # shellcheck disable=SC2086 # a list of packages
+    step "Installing zig and what makes wheels" "$tools/pip" install $wheel_tools
     step "Making the source distribution" "$tools/python" -m build --sdist --no-isolation -o "$made" .
     make_wheel x86_64 "$@"
-    find_instruction_sets
-    best=$(echo "${sets##*;}" | sed 's/baseline/sse2/')
-    find_pythons | while read -r version python; do
-        clean=$root/build/wheel/clean-$version
-        rm -rf "$clean"
-        step "Installing the wheel for Python $version" sh -c "'$python' -m venv '$clean' &&
-            '$clean/bin/pip' install '$made'/*_x86_64.whl"
-        for name in experiment plan fit; do
-            step "Running test_$name.py there" env -C / SOURCE_DIR="$root" \
-                "$clean/bin/python" -W error "$root/python/tests/test_$name.py" < /dev/null
-        done
-        step "Looking whether the program there uses $best" sh -c "'$clean/bin/dualbragg' --version | grep 'instruction set: $best'"
-    done
+    case "$*" in *DB_WITH_FIT=OFF*) components=$(echo "$components" | sed 's/ fit//') ;; esac
+    try_wheel "$made"/*_x86_64.whl
     make_wheel aarch64 "$@"
+    try_arm_program "$made"/*_aarch64.whl
+    # for those who get a wheel: the GPL and the MPL ask for the sources
+    step "Packing the sources of the bundled libraries" sh -c 'cd build/wheel/sources &&
+        tar -cf "$1" *.dsc *.tar.* -C "$2" gemmi Random123' sh "$made/sources-of-libraries.tar" \
+        "$root/build/wheel/x86_64/include"
     ls -l "$made"
+}
+
+# try_arm_program WHEEL: the program of a wheel for Arm says what it has, and makes an image, under qemu.
+try_arm_program() {
+    there=$root/build/wheel/aarch64/tried
+    rm -rf "$there"
+    step "Unpacking the wheel for Arm" "$tools/python" -m zipfile -e "$1" "$there"
+    chmod +x "$there/dualbragg/bin/dualbragg"
+    arm="qemu-aarch64-static -L /usr/aarch64-linux-gnu $there/dualbragg/bin/dualbragg"
+    # shellcheck disable=SC2086 # a command
+    step "Starting its program under qemu" $arm --version
+    # shellcheck disable=SC2086 # a list
+    check_components "$log" $components
+    # shellcheck disable=SC2086 # a command
+    step "Making an image with it" $arm sim -cell 40 40 40 90 90 90 -N 5 -default_F 100 -lambda 1 -distance 100 \
+        -detpixels 64 -floatfile "$there/image.bin"
+    [ "$(wc -c < "$there/image.bin")" -eq 16384 ] || fail "expected 64 x 64 floats in $there/image.bin"
+}
+
+# Compiles all C files by clang with the headers of macOS, which zig has, and this system's headers of the libraries, by links:
+# nothing else of it may be seen. Pixel loops are compiled for one precision and one kind of result.
+check_macos() {
+    venv=$root/build/macos/zig
+    headers=$root/build/macos/include
+    [ -x "$venv/bin/python" ] || step "Making the virtual environment build/macos/zig" python3 -m venv "$venv"
+    step "Installing zig" "$venv/bin/pip" install "$zig_version"
+    rm -rf "$headers"
+    mkdir -p "$headers"
+    for name in png.h pngconf.h pnglibconf.h zlib.h zconf.h jansson.h jansson_config.h msgpack msgpack.h lz4.h zstd.h \
+        zstd_errors.h tiff.h tiffio.h tiffvers.h tiffconf.h nlopt.h gsl yaml.h Random123 hdf5/serial/*.h; do
+        for file in /usr/include/$name /usr/include/"$(gcc -dumpmachine)"/$name; do
+            [ ! -e "$file" ] || ln -sf "$file" "$headers/"
+        done
+    done
+    ln -s "$(gcc -print-file-name=include/omp.h)" "$headers/"
+    compile="clang -target arm64-apple-macos14 -nostdlibinc -std=c17 -fsyntax-only -fopenmp -Wall -Wextra -Werror
+        -isystem $(echo "$venv"/lib/python3*/site-packages/ziglang/lib/libc/include)/any-darwin-any -isystem $headers
+        -I src/include -I src -I . -I fit/include
+        $(sed -n '/^if(APPLE)/,/^endif/s/.*definitions(\(.*\))/\1/p' CMakeLists.txt | sed 's/[^ ]*/-D&/g')"
+    for part in OPENMP RANDOM123 PNG ZLIB JANSSON MSGPACK GEMMI HDF5 TIFF FIT; do compile="$compile -DDB_HAVE_$part=1"; done
+    loop="-DDB_INSTANCE_ISA_BASELINE=1 -DDB_INSTANCE_PRECISION_DOUBLE=1 -DDB_INSTANCE_KIND=1 -DDB_INSTANCE_GENERAL=0
+        -DDB_INSTANCE_TAG=baseline"
+    # shellcheck disable=SC2086 # lists of arguments
+    find src fit ad -name '*.c' ! -name '*instance.c' -print | step "Compiling for macOS" xargs -P "$jobs" -n 8 $compile
+    # shellcheck disable=SC2086 # lists of arguments
+    find src fit ad -name '*instance.c' -print | step "Compiling the pixel loops" xargs -P "$jobs" -n 1 $compile $loop
+}
+
+# Whether this commit is a release's: version, dates, tag, nothing left over. Prints what publishes it (docs/howto/release.md).
+check_release() {
+    version=$(sed -n 's/^#define DB_VERSION_STRING "\(.*\)"$/\1/p' src/include/dualbragg/version.h)
+    date=$(sed -n "s/^## \[$version\] - \([0-9-]*\)$/\1/p" CHANGELOG.md)
+    [ -n "$date" ] || fail "CHANGELOG.md: expected a line '## [$version] - YEAR-MONTH-DAY'"
+    grep -qx "date-released: $date" CITATION.cff || fail "CITATION.cff: expected 'date-released: $date', as in CHANGELOG.md"
+    [ -z "$(git status --porcelain)" ] || fail "the folder has changes that are in no commit: $(git status --short | head -n 3)"
+    tag=$(git tag --points-at HEAD 'v*')
+    case $tag in
+    "" | "v$version") ;;
+    *) fail "expected the tag v$version, found $tag" ;;
+    esac
+    cat << TEXT
+This commit can be dualbragg $version of $date. Commands that publish it (docs/howto/release.md):
+    git tag -s v$version -m "dualbragg $version"
+    git push origin v$version
+    run=\$(gh run list --workflow release --branch v$version --json databaseId --jq '.[0].databaseId')
+    gh run watch --exit-status \$run
+    gh run download \$run --dir build/v$version
+    sum=\$(sha256sum build/v$version/wheel/dualbragg-$version.tar.gz | cut -d " " -f 1)
+    sed -i "0,/0\{64\}/s//\$sum/" packaging/conda-forge/recipe.yaml packaging/easybuild/dualbragg-$version-*.eb
+    gh release create v$version build/v$version/*/*
+    twine check build/v$version/wheel/dualbragg-$version*
+    twine upload build/v$version/wheel/dualbragg-$version*
+TEXT
 }
 
 # The lines of each folder that the tests ran, and pages with every line.
@@ -319,6 +433,11 @@ libraries="g++ gemmi-dev librandom123-dev libpng-dev libjansson-dev libnlopt-dev
     libhdf5-dev liblz4-dev libzstd-dev zlib1g-dev libtiff-dev"
 test_packages="ninja-build libcmocka-dev valgrind libopenmpi-dev openmpi-bin python3-dev python3-cffi python3-numpy
     python3-h5py python3-hdf5plugin bitshuffle hdf5-filter-plugin"
+# what dualbragg --version lists
+components="OpenMP Random123 PNG zlib JSON msgpack gemmi HDF5 TIFF fit"
+# the newest of November 2026, and their repairs
+zig_version="ziglang~=0.17.1"
+wheel_tools="build~=1.6 cffi~=2.1 scikit-build-core~=1.1 wheel~=0.48 $zig_version"
 docs_packages="python3-sphinx python3-myst-parser python3-breathe doxygen furo libjs-katex"
 
 # shellcheck disable=SC2086 # lists of packages
@@ -363,20 +482,32 @@ tidy)
     check_tidy
     ;;
 arm)
-    install_packages $tools $libraries ninja-build gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static mmdebstrap
+    install_packages $tools $libraries ninja-build gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static \
+        mmdebstrap python3
     unpack_arm_libraries
-    programs=$(for file in tests/ad/test_*.c tests/spots/test_*.c tests/surroundings/test_*.c; do basename "$file" .c; done |
-        grep -v _avx) # instruction sets of another processor
+    # groups of which all tests run, and one cheap program of each other group
+    groups="ad spots surroundings"
+    others="base/shown_text model/setup_fields engine/row_reach gradient/contraction io/smv_read noise/psf fit/cholesky"
+    programs=$({
+        for group in $groups; do ls tests/"$group"/test_*.c; done | sed 's/.*\///; s/\.c$//' |
+            grep -v _avx # instruction sets of another processor
+        echo "$others" | tr ' ' '\n' | sed 's/.*\//test_/'
+    })
     # shellcheck disable=SC2086 # a list of targets
     build_preset arm dualbragg_program $programs
     # long double has 128 bits there and is made by library calls: under emulation its rules take an hour
-    run_tests arm -L "^(ad|golden|spots|surroundings)$" -E "^ad/rules_longdouble$"
+    run_tests arm -R "^(($(echo "golden $groups" | tr ' ' '|'))/.*|$(echo "quirks/orientation $others" | tr ' ' '|'))$" \
+        -E "^ad/rules_longdouble$"
     ;;
 cuda)
     install_packages $tools $libraries $test_packages
     find_nvcc
     build_preset cuda
     run_tests cuda -L "cuda|gpu"
+    ;;
+macos)
+    install_packages $tools $libraries clang python3-venv
+    check_macos
     ;;
 python)
     install_packages $tools $libraries python3-venv python3-dev
@@ -389,6 +520,10 @@ wheel)
     shift
     build_wheels "$@"
     ;;
+try-wheel)
+    [ -f "${2-}" ] || fail "try-wheel: expected the file of a wheel, found '${2-}'"
+    try_wheel "$2"
+    ;;
 clang)
     install_packages $tools $libraries $test_packages clang libomp-dev
     build_preset clang
@@ -400,13 +535,15 @@ mutants)
     tail -n 3 "$log"
     ;;
 fuzz)
-    install_packages $tools $libraries clang
+    install_packages $tools $libraries clang libclang-rt-dev
     tests/fuzz.sh "${2:-60}"
     ;;
 bench)
-    install_packages $tools $libraries
+    install_packages $tools $libraries python3
     build_preset release dualbragg_bench
     step "Measuring" build/release/bench/dualbragg_bench --output build/bench
+    step "Adding the times to build/bench-series.csv" python3 bench/append_times.py build/bench.json build/bench-series.csv \
+        "${GITHUB_SHA:-$(git rev-parse HEAD 2> /dev/null || echo unknown)}"
     ls build/bench*
     ;;
 deb)
@@ -430,9 +567,12 @@ coverage)
     report_coverage
     ;;
 tsan)
-    install_packages $tools $libraries $test_packages clang libomp-dev
+    install_packages $tools $libraries $test_packages clang libclang-rt-dev libomp-dev
     build_preset tsan
     run_tests tsan
+    ;;
+release)
+    check_release
     ;;
 *)
     usage
