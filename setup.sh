@@ -367,7 +367,6 @@ check_macos() {
             [ ! -e "$file" ] || ln -sf "$file" "$headers/"
         done
     done
-    ln -s "$(gcc -print-file-name=include/omp.h)" "$headers/"
     compile="clang -target arm64-apple-macos14 -nostdlibinc -std=c17 -fsyntax-only -fopenmp -Wall -Wextra -Werror
         -isystem $(echo "$venv"/lib/python3*/site-packages/ziglang/lib/libc/include)/any-darwin-any -isystem $headers
         -I src/include -I src -I . -I fit/include
@@ -506,7 +505,7 @@ cuda)
     run_tests cuda -L "cuda|gpu"
     ;;
 macos)
-    install_packages $tools $libraries clang python3-venv
+    install_packages $tools $libraries clang libomp-dev python3-venv
     check_macos
     ;;
 python)

@@ -1,5 +1,8 @@
 # A package of Debian, by CPack: ./setup.sh deb.
 set(CPACK_GENERATOR DEB)
+# what dualbragg.pc and dualbragg_fit.pc require of programs that link the static libraries
+set(DB_STATIC_PACKAGES libpng-dev zlib1g-dev libjansson-dev "libmsgpack-c-dev | libmsgpack-dev" libhdf5-dev liblz4-dev libzstd-dev
+    libtiff-dev libnlopt-dev libgsl-dev libyaml-dev)
 set(CPACK_PACKAGE_NAME dualbragg)
 set(CPACK_PACKAGE_CONTACT "The dualbragg authors <dualbragg@example.org>")
 set(CPACK_PACKAGE_HOMEPAGE_URL https://example.org/dualbragg)
@@ -9,6 +12,7 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 set(CPACK_DEBIAN_PACKAGE_RELEASE 0.1)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+list(JOIN DB_STATIC_PACKAGES ", " CPACK_DEBIAN_PACKAGE_SUGGESTS)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

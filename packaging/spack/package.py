@@ -26,7 +26,7 @@ class Dualbragg(CMakePackage):
     depends_on("pkgconfig", type="build")
     depends_on("jansson")
     depends_on("libpng")
-    depends_on("msgpack-c@6:")
+    depends_on("msgpack-c")
     depends_on("random123", type="build")
     depends_on("zlib-api")
     with when("+fit"):

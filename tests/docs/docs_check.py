@@ -342,7 +342,7 @@ def needs(tree):
 
 
 def answers(tree):
-    """An answer that denies, and each section of Limits, needs something that a test can look at."""
+    """An answer that denies, and each section of Limits and Programs, needs something that a test can look at."""
     wrong = []
     for page in (p for p in tree.pages() if os.path.basename(p) == "faq.md"):
         for paragraph in re.split(r"\n\n+", tree.read(page)):
@@ -350,7 +350,7 @@ def answers(tree):
             if paragraph.startswith("**") and re.search(r"\b(no|not|never|cannot|nobody)\b", said, re.I):
                 if "<!-- needs:" not in paragraph:
                     wrong.append(f"{page}: {paragraph.splitlines()[0][:60]} ...: expected a comment needs: (see needs())")
-    for page in (p for p in tree.pages() if os.path.basename(p) == "limits.md"):
+    for page in (p for p in tree.pages() if os.path.basename(p) in ("limits.md", "programs.md")):
         for section in tree.read(page).split("\n## ")[1:]:
             if "<!-- needs:" not in section:
                 wrong.append(f"{page}: {section.splitlines()[0]}: expected a comment needs: (see needs())")
@@ -396,6 +396,16 @@ VERSIONS = {"CITATION.cff": r"^version: (\S+)$", "packaging/conda-forge/recipe.y
             "packaging/easybuild/dualbragg-.*.eb": r"^version = '(.*)'$", "packaging/spack/package.py": r'^    version\("([0-9].*?)"'}
 
 
+def release_date(tree):
+    """CITATION.cff and the newest section of CHANGELOG.md have the same date, or both none."""
+    if not {"CITATION.cff", "CHANGELOG.md"} <= set(tree.files):
+        return []
+    cited = re.findall(r"^date-released: (\S+)$", tree.read("CITATION.cff"), re.M)
+    listed = re.findall(r"^## \[[0-9.]+\] - (\S+)$", tree.read("CHANGELOG.md"), re.M)[:1]
+    wanted = [date for date in listed if date != "unreleased"]
+    return [] if cited == wanted else [f"CITATION.cff: expected date-released {wanted or 'absent'}, as in CHANGELOG.md, found {cited}"]
+
+
 def versions(tree):
     """Files that name a version have the one that the library has."""
     home = "src/include/dualbragg/version.h"
@@ -407,7 +417,7 @@ def versions(tree):
 
 
 def all_of(tree, program):
-    found = needs(tree) + answers(tree) + indexed(tree) + versions(tree)
+    found = needs(tree) + answers(tree) + indexed(tree) + versions(tree) + release_date(tree)
     found += names_of_tests(tree) + links(tree) + paths(tree) + cited_pages(tree) + cited_files(tree) + widths(tree)
     found += recipes(tree) + messages(tree)
     return found + (commands(tree, program) if program else [])

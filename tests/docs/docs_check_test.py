@@ -97,6 +97,7 @@ class Check(unittest.TestCase):
             self.assertEqual(complaints(docs_check.answers, faq__md=good), [], good)
         section = "# Limits\n\n## Files\n\nNone."
         self.assertEqual(len(complaints(docs_check.answers, limits__md=section)), 1)
+        self.assertEqual(len(complaints(docs_check.answers, programs__md=section)), 1)
         self.assertEqual(complaints(docs_check.answers, limits__md=section + " <!-- needs: no b.c -->"), [])
 
     def test_messages_that_are_no_longer_the_program_s(self):
@@ -115,6 +116,13 @@ class Check(unittest.TestCase):
                            ("packaging/spack/package.py", '    version("main")\n    version("%s", tag="v")\n')):
             for text, count in ((line % "1.2.3", 0), (line % "1.2.4", 1), ("title: x\n", 1)):
                 self.assertEqual(len(complaints(docs_check.versions, **{path: text, **own})), count, text)
+
+    def test_the_dates_of_a_citation_and_of_the_changes(self):
+        for cited, listed, count in (("", "unreleased", 0), ("date-released: 2026-12-01\n", "2026-12-01", 0),
+                                     ("date-released: 2026-12-01\n", "unreleased", 1), ("", "2026-12-01", 1),
+                                     ("date-released: 2026-12-02\n", "2026-12-01", 1)):
+            files = {"CITATION.cff": "version: 1.2.3\n" + cited, "CHANGELOG.md": f"## [1.2.3] - {listed}\n\n## [1.2.2] - 2026-01-01\n"}
+            self.assertEqual(len(complaints(docs_check.release_date, **files)), count, files)
 
 
 if __name__ == "__main__":
