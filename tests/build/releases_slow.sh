@@ -2,8 +2,14 @@
 # ./setup.sh demo on a bare Debian 12 and 13: installs, builds with all libraries that the release has, refines the example.
 # Each is made by debootstrap in a temporary folder, from where this machine's own packages come; takes root, a network, 3 GB
 # and some ten minutes.
-# usage: releases_slow.sh [CODENAME...]
+# usage: [LINE=test] releases_slow.sh [CODENAME...]     (LINE: that line of setup.sh in place of demo)
 set -eu
+line=${LINE:-demo}
+case $line in
+demo) program=build/demo/dualbragg ;;
+test) program=build/dev/dualbragg ;;
+*) echo "LINE: expected demo or test, found $line"; exit 2 ;;
+esac
 [ $# -gt 0 ] || set -- bookworm trixie
 root=${SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 skip() {
@@ -31,12 +37,18 @@ for release; do
     mkdir "$there/dualbragg"
     tar -C "$root" --exclude=./build --exclude=./.git -cf - . | tar -C "$there/dualbragg" -xf -
     start=$(date +%s)
-    if ! chroot "$there" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin sh /dualbragg/setup.sh demo > "$work/log" 2>&1; then
+    # tests look at /proc and /dev: mounted for this command alone, where that is allowed
+    inside='' enter='exec chroot "$0" "$@"'
+    if [ "$line" = test ] && unshare --mount true 2> /dev/null; then
+        inside="unshare --mount" enter='mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"'
+    fi
+    if ! $inside sh -c "$enter" "$there" \
+        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin sh /dualbragg/setup.sh "$line" > "$work/log" 2>&1; then
         echo "FAILED on $release:"
         cat "$work/log"
         exit 1
     fi
-    chroot "$there" /dualbragg/build/demo/dualbragg --version > "$work/version"
+    chroot "$there" "/dualbragg/$program" --version > "$work/version"
     for part in OpenMP Random123 PNG zlib JSON msgpack gemmi HDF5 TIFF fit; do
         grep -q "[ ,]$part\(,\|\$\)" "$work/version" || {
             echo "FAILED: the program made on $release has no $part:"
