@@ -312,9 +312,6 @@ check_components() {
 # Makes a source distribution, and wheels of it for both kinds of processor that run with glibc 2.28 or later and hold all
 # libraries; tests that for this processor, and starts the program of that for Arm.
 build_wheels() {
-    release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2> /dev/null || true)
-    [ "$release" = bookworm ] ||
-        fail "wheels are made of the sources of Debian 12; other releases have other versions. Here is '$release'"
     tools=$root/build/wheel/tools/bin
     made=$root/build/wheels
     rm -rf "$made"
@@ -514,6 +511,8 @@ python)
     install_python "$@"
     ;;
 wheel)
+    grep -qsx VERSION_CODENAME=bookworm /etc/os-release ||
+        fail "wheel: the libraries of wheels are made of the sources of Debian 12; use a machine or a container that has it"
     install_packages $tools gemmi-dev librandom123-dev ninja-build python3-venv python3-dev dpkg-dev \
         gcc-aarch64-linux-gnu qemu-user-static
     shift

@@ -186,6 +186,10 @@ def missing(tree, where):
             yield f"{where}.{node.name}: {', '.join(lack) or 'what it returns'}"
 
 
+# of this Python's environment, or of the path
+PYRIGHT = next(filter(None, (shutil.which(name, path=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")]))
+                             for name in ("basedpyright", "pyright"))), None)
+
 PROGRAM = '''
 import numpy
 from numpy.typing import NDArray
@@ -263,13 +267,14 @@ class Types(unittest.TestCase):
 
     def test_all_public_functions_have_types(self):
         lack = []
-        for path in sorted(SOURCE.glob("[!_]*.py")):
-            lack += missing(ast.parse(path.read_text()), path.stem)
+        for path in sorted([*SOURCE.glob("[!_]*.py"), *SOURCE.glob("[!_]*/**/*.py")]):
+            lack += missing(ast.parse(path.read_text()), ".".join(path.relative_to(SOURCE).with_suffix("").parts))
         self.assertEqual(lack, [])
 
     def check(self, command, program, folder):
         path = pathlib.Path(folder, "program.py")
         path.write_text(program)
+        pathlib.Path(folder, "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
         environment = {**os.environ, "MYPYPATH": str(SOURCE.parent), "PYTHONPATH": str(SOURCE.parent)}
         return subprocess.run([*command, str(path)], capture_output=True, text=True, cwd=folder, env=environment, check=False)
 
@@ -290,9 +295,9 @@ class Types(unittest.TestCase):
     def test_mypy(self):
         self.use([sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"], range(4, 13))
 
-    @unittest.skipUnless(shutil.which("pyright"), "no pyright")
+    @unittest.skipUnless(PYRIGHT, "no basedpyright and no pyright")
     def test_pyright(self):
-        self.use(["pyright", "--pythonpath", sys.executable], range(4, 13))
+        self.use([PYRIGHT, "--pythonpath", sys.executable], range(4, 13))
 
 
 if __name__ == "__main__":

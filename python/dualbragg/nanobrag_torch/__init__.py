@@ -16,7 +16,7 @@ import sys
 _MODULES = ("", ".config", ".simulator", ".models", ".models.crystal", ".models.detector")
 
 
-def install():
+def install() -> None:
     """Make `import nanobrag_torch` import this package, in this process."""
     for name in _MODULES:
         sys.modules["nanobrag_torch" + name] = importlib.import_module(__name__ + name)

@@ -1,7 +1,10 @@
 """The port's Simulator."""
 
+from __future__ import annotations
+
 import collections
 import math
+from typing import Any, Optional
 
 import torch
 
@@ -9,6 +12,8 @@ from dualbragg import errors
 from dualbragg.experiment import Experiment
 from dualbragg.torch import Renderer
 from .config import BeamConfig, CrystalConfig, DetectorConfig, DetectorConvention
+from .models.crystal import Crystal
+from .models.detector import Detector
 
 _MOST_RENDERERS = 8
 _renderers: collections.OrderedDict = collections.OrderedDict()  # programs make a new Simulator for each step
@@ -49,8 +54,9 @@ class Simulator:
     crystal; misset_deg, mosaic_spread_deg, phi_start_deg of its config; distance_mm and rotations of the detector's
     config; wavelength_A and polarization_factor of the beam's. Other tensors are used as numbers."""
 
-    def __init__(self, crystal, detector, crystal_config=None, beam_config=None, device=None,
-                 dtype=torch.float32, debug_config=None):
+    def __init__(self, crystal: Crystal, detector: Detector, crystal_config: Optional[CrystalConfig] = None,
+                 beam_config: Optional[BeamConfig] = None, device: Any = None, dtype: torch.dtype = torch.float32,
+                 debug_config: Any = None) -> None:
         if device is not None and torch.device(device).type != "cpu":
             raise errors.UnsupportedError(f"device: expected the processor, found {device}")
         if debug_config:
@@ -120,8 +126,9 @@ class Simulator:
                                           "dualbragg.Experiment(beam_centre_px=...) serves all")
         return {"Xbeam": _number(d.beam_center_s, "beam_center_s"), "Ybeam": _number(d.beam_center_f, "beam_center_f")}
 
-    def run(self, pixel_batch_size=None, override_a_star=None, oversample=None, oversample_omega=None,
-            oversample_polar=None, oversample_thick=None):
+    def run(self, pixel_batch_size: Optional[int] = None, override_a_star: Any = None, oversample: Optional[int] = None,
+            oversample_omega: Optional[bool] = None, oversample_polar: Optional[bool] = None,
+            oversample_thick: Optional[bool] = None) -> torch.Tensor:
         """Return the image: photons, (spixels, fpixels)."""
         if override_a_star is not None:
             raise errors.UnsupportedError("override_a_star: expected none")
