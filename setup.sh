@@ -484,11 +484,11 @@ arm)
     # groups of which all tests run, and one cheap program of each other group
     groups="ad spots surroundings"
     others="base/shown_text model/setup_fields engine/row_reach gradient/contraction io/smv_read noise/psf fit/cholesky"
-    programs=$({
+    programs=$(
         for group in $groups; do ls tests/"$group"/test_*.c; done | sed 's/.*\///; s/\.c$//' |
             grep -v _avx # instruction sets of another processor
         echo "$others" | tr ' ' '\n' | sed 's/.*\//test_/'
-    })
+    )
     # shellcheck disable=SC2086 # a list of targets
     build_preset arm dualbragg_program $programs
     # long double has 128 bits there and is made by library calls: under emulation its rules take an hour
