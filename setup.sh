@@ -372,12 +372,15 @@ check_macos() {
         -I src/include -I src -I . -I fit/include
         $(sed -n '/^if(APPLE)/,/^endif/s/.*definitions(\(.*\))/\1/p' CMakeLists.txt | sed 's/[^ ]*/-D&/g')"
     for part in OPENMP RANDOM123 PNG ZLIB JANSSON MSGPACK GEMMI HDF5 TIFF FIT; do compile="$compile -DDB_HAVE_$part=1"; done
-    loop="-DDB_INSTANCE_ISA_BASELINE=1 -DDB_INSTANCE_PRECISION_DOUBLE=1 -DDB_INSTANCE_KIND=1 -DDB_INSTANCE_GENERAL=0
-        -DDB_INSTANCE_TAG=baseline"
+    loop="-DDB_INSTANCE_ISA_BASELINE=1 -DDB_INSTANCE_PRECISION_DOUBLE=1 -DDB_INSTANCE_TAG=baseline"
+    amplitudes="-DDB_INSTANCE_KIND=0 -DDB_INSTANCE_GENERAL=1 -DDB_INSTANCE_AMPLITUDES=1"
     # shellcheck disable=SC2086 # lists of arguments
     find src fit ad -name '*.c' ! -name '*instance.c' -print | step "Compiling for macOS" xargs -P "$jobs" -n 8 $compile
     # shellcheck disable=SC2086 # lists of arguments
-    find src fit ad -name '*instance.c' -print | step "Compiling the pixel loops" xargs -P "$jobs" -n 1 $compile $loop
+    find src fit ad -name '*instance.c' ! -name 'amplitude*' -print |
+        step "Compiling the pixel loops" xargs -P "$jobs" -n 1 $compile $loop -DDB_INSTANCE_KIND=1 -DDB_INSTANCE_GENERAL=0
+    # shellcheck disable=SC2086 # lists of arguments
+    step "Compiling that of amplitudes" $compile $loop $amplitudes src/kernel/amplitude_instance.c
 }
 
 # Whether this commit is a release's: version, dates, tag, nothing left over. Prints what publishes it (docs/howto/release.md).
