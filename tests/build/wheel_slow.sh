@@ -12,7 +12,7 @@ root=${SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$python" -m pip -q wheel "$root" --no-index --no-deps --no-build-isolation -w "$work" \
-    -C build-dir="$work/build" -C cmake.define.DB_INSTRUCTION_SETS=baseline
+    --config-settings build-dir="$work/build" --config-settings cmake.define.DB_INSTRUCTION_SETS=baseline
 "$python" -m venv "$work/clean"
 site=$("$work/clean/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 "$python" -c 'import cffi, numpy, os
