@@ -104,7 +104,8 @@ static void one_spread_and_three_exclude_each_other(void **state) {
     refine_parameter(&settings, DB_MOSAIC_SPREAD, -1);
     refused("mosaic_spread: the model's mosaic spread is anisotropic");
     start.spread.spots = DB_SPOTS_CLOSED;
-    refused("mosaic_spread: a cap is for sampled spots only; for spots in closed form refine mosaic_variance");
+    refused("mosaic_spread: a cap is for sampled spots only; for spots in closed form refine "
+            "mosaic_variance");
     settings.parameter_count = 0;
     refine_parameter(&settings, DB_TAIL_WIDTH_1, -1);
     refused("tail_width_1: the model has no such tail");

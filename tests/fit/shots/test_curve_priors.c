@@ -256,7 +256,8 @@ static int widest_told;
 
 static void note_widest(void *user, const char *text) {
     (void)user;
-    assert_non_null(strstr(text, "curves.smoothness: the shots chose the widest prior, 8 electrons"));
+    assert_non_null(
+        strstr(text, "curves.smoothness: the shots chose the widest prior, 8 electrons"));
     widest_told++;
 }
 
