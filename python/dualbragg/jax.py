@@ -253,7 +253,7 @@ class Renderer:
                  dtype: DTypeLike = "float32", *, amplitudes: Amplitudes | None = None, second_order: str = "error",
                  **keywords: Any) -> None:
         dtype = numpy.dtype(dtype)
-        if dtype == numpy.float64 and not jax.config.jax_enable_x64:
+        if dtype == numpy.float64 and not jax.config.read("jax_enable_x64"):
             raise errors.UsageError("dtype: expected float32, because JAX has no 64 bits unless "
                                     "jax_enable_x64 is set, found float64")
         self._take(Rendering(experiment, parameters, dtype, amplitudes, keywords, second_order=second_order))

@@ -522,6 +522,19 @@ class Image(torch.nn.Module):
     values() and set_values() use units of the parameters, amplitudes() electrons. state_dict() contains names and
     start, so a module with the same parameters in another order can load it; a module with other parameters refuses it."""
 
+    # buffers (_buffers_of): constants of all steps, by parameter
+    _start: torch.Tensor
+    _scale: torch.Tensor
+    _least: torch.Tensor
+    _most: torch.Tensor
+    _bounded: torch.Tensor
+    _floor: torch.Tensor
+    _width: torch.Tensor
+    _middle: torch.Tensor
+    _pace: torch.Tensor
+    _factor_start: torch.Tensor
+    _factor_scale: torch.Tensor
+
     def __init__(self, experiment: Experiment | Sequence[Experiment], parameters: Iterable[str] = (),
                  bounds: Mapping[str, tuple[float, float]] | None = None, dtype: torch.dtype = torch.float32, *,
                  own: Iterable[str] = (), **keywords: Any) -> None:
