@@ -84,7 +84,8 @@ static const db_config_key model_keys[] = {
     OTHER("matrix", DB_KEY_FILE, IN_CONFIG(matrix_file), "the crystal is in the standard frame", "crystal.mat",
         "MOSFLM orientation matrix (wavelength x A*); with cell: directions from the matrix, edges from cell"),
     FIELD(CELL, "from the matrix, or found", "[58.4, 58.4, 152.2, 90, 90, 90]"),
-    OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry), "symmetry of the experiment list; without one, edges and angles are tied only by the key follows", "P 43 21 2",
+    OTHER("symmetry", DB_KEY_NAME, IN_CONFIG(symmetry),
+        "symmetry of the experiment list; without one, edges and angles are tied only by the key follows", "P 43 21 2",
         "crystal system, lattice (tP), number or symbol of a space group; the cell keeps this symmetry in the "
         "refinement"),
     NUMBERS("orientation", 9, IN_CONFIG(orientation), (-1.000001, 1.000001), "", "from the matrix",
@@ -93,7 +94,8 @@ static const db_config_key model_keys[] = {
         "matrix"),
     OTHER("find_orientation", DB_KEY_LATTICES, IN_CONFIG(find_orientation), NULL, NULL,
         "yes: finds the orientation from the spots, and the cell if none is given; a given orientation is ignored. "
-        "Allowed errors: if all edges are refined, 3 % of the scale (cell, distance) and 5 % of an edge, else 0.5 %; beam centre: 10 pixels if it is refined, else 2. {lattices: N}: finds up to N "
+        "Allowed errors: if all edges are refined, 3 % of the scale (cell, distance) and 5 % of an edge, else 0.5 %; beam "
+        "centre: 10 pixels if it is refined, else 2. {lattices: N}: finds up to N "
         "crystals on one image, or on the frames of a series, and refines them together; one of no, yes, "
         "{lattices: N}"),
     FIELD(MISSET, NULL, NULL),
@@ -207,7 +209,8 @@ static const db_config_key data_keys[] = {
         "background of each shoebox or tile: plane and constant are refined; fixed: robust mean of the surroundings; "
         "smooth: surface through the panel's pixels outside spots; planes become smooth on frames of a series with fewer "
         "than half a photon per pixel"),
-    NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon", FROM_HEADER ", else 1; measured if pixels scatter more than photon noise", "1.0",
+    NUMBERS("gain", 1, IN_CONFIG(settings.gain), (POSITIVE), "counts/photon",
+        FROM_HEADER ", else 1; measured if pixels scatter more than photon noise", "1.0",
         "gain of the detector"),
     NUMBERS("readout_noise", 1, IN_CONFIG(settings.readout_noise), (NOT_NEGATIVE), "counts", NULL, NULL,
         "standard deviation of one pixel without photons"),
@@ -246,7 +249,8 @@ static const db_config_key data_keys[] = {
     NUMBERS("excitation_angle", 1, IN_CONFIG(settings.excitation_angle), (POSITIVE), "degree", NULL, NULL,
         "reflections within this angle of the Ewald sphere are predicted"),
     NUMBERS("intensity_limit", 1, IN_CONFIG(settings.intensity_limit), (NOT_NEGATIVE), "", NULL, NULL,
-        "prior that keeps intensities below this many times the mean at their resolution (in stages with blur 1: below ten times this limit); 0: none (free)"),
+        "prior that keeps intensities below this many times the mean at their resolution (in stages with "
+        "blur 1: below ten times this limit); 0: none (free)"),
     NUMBERS("model_error", 1, IN_CONFIG(settings.model_error), (NOT_NEGATIVE), "", "0.1 (free), 0 (known)", "0.1",
         "relative error of the model's spots, added to the variance, because no real spot has an ideal shape"),
     INTEGERS("roi", 4, IN_CONFIG(settings.roi), (COUNT_FROM(0)), "pixels", "whole image", -1,
@@ -282,7 +286,8 @@ static const db_config_key refine_keys[] = {
     CHOICE("shared", IN_REFINE(shared), no_yes, "yes for detector and spindle axis, else no", -1, "yes",
         "one value for all images; no effect with one image"),
     CHOICE("earned", IN_REFINE(earned), no_yes, NULL, 0, "yes",
-        "yes: refined only if the data ask for it; has an effect without the section stages, and for scale and spindle tilts of a series also with it"),
+        "yes: refined only if the data ask for it; has an effect without the section stages, and "
+        "for scale and spindle tilts of a series also with it"),
 };
 
 static const db_config_key stage_keys[] = {
@@ -361,9 +366,11 @@ static const db_config_key curves_keys[] = {
     NUMBERS("smoothness", 1, IN_CONFIG(settings.curves.smoothness), (NOT_NEGATIVE), "electrons", BY_SHOTS, "1",
         "prior: standard deviation of the difference between a point and the mean of its neighbours; 0: none"),
     NUMBERS("kramers_kronig", 1, IN_CONFIG(settings.curves.kramers_kronig), (NOT_NEGATIVE), "electrons", BY_SHOTS, "0.4",
-        "prior: standard deviation of f' from the Kramers-Kronig transform of f''; outside the energies f'' is the starting curve; 0: none"),
+        "prior: standard deviation of f' from the Kramers-Kronig transform of f''; outside the energies "
+        "f'' is the starting curve; 0: none"),
     NUMBERS("wings", 2, IN_CONFIG(settings.curves.wings), (NOT_NEGATIVE), "eV, electrons", NULL, NULL,
-        "prior on points near the first and last energy: how near (eV), and standard deviation from the starting curve (electrons); 0, 0: none"),
+        "prior on points near the first and last energy: how near (eV), and standard deviation from the starting "
+        "curve (electrons); 0, 0: none"),
 };
 
 /* clang-format on */

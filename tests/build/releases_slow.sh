@@ -49,7 +49,7 @@ for release; do
         exit 1
     fi
     chroot "$there" "/dualbragg/$program" --version > "$work/version"
-    for part in OpenMP Random123 PNG zlib JSON msgpack gemmi HDF5 TIFF fit; do
+    for part in $(sed -n 's/^components="\(.*\)"$/\1/p' "$root/setup.sh"); do
         grep -q "[ ,]$part\(,\|\$\)" "$work/version" || {
             echo "FAILED: the program made on $release has no $part:"
             cat "$work/version" "$work/log"

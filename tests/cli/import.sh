@@ -68,6 +68,10 @@ if has JSON; then
     # as a list it makes the same image
     succeed import shot_0001.img shot.mat -o shot.expt --quiet
     succeed sim -expt shot.expt -default_F 100 -N 4 -oversample 1 -polar 0 -floatfile listed.f32 --quiet
+    # what sim does not use of a list is named, and nothing else
+    sed 's/"__id__": *"crystal"/&, "ML_domain_size_ang": 800/' shot.expt > blocks.expt
+    succeed sim -expt blocks.expt -default_F 100 -N 4 -oversample 1 -polar 0 -floatfile blocks.f32
+    says "blocks.expt: domain size (800 A) not used; give crystal size and mosaic spread"
     succeed compare shot.f32 listed.f32 -brightest 1e-4 -detpixels_f 40 -detpixels_s 30
     succeed import shot.expt
     told cell "40 50 60 A"

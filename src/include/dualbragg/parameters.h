@@ -188,9 +188,9 @@ typedef struct db_parameter_facts {
       "position of the crystal along laboratory y, at spindle angle 0")                            \
     X(CRYSTAL_Z, "crystal_z", crystal.position[2], "mm", 0.05, CRYSTAL_POSITION,                   \
       "position of the crystal along laboratory z, at spindle angle 0")                            \
-    X(CELLS_A, "Na", crystal.Ncells[0], "cells", 1, CELLS, "crystal size along a")                  \
-    X(CELLS_B, "Nb", crystal.Ncells[1], "cells", 1, CELLS, "crystal size along b")                  \
-    X(CELLS_C, "Nc", crystal.Ncells[2], "cells", 1, CELLS, "crystal size along c")                  \
+    X(CELLS_A, "Na", crystal.Ncells[0], "cells", 1, CELLS, "crystal size along a")                 \
+    X(CELLS_B, "Nb", crystal.Ncells[1], "cells", 1, CELLS, "crystal size along b")                 \
+    X(CELLS_C, "Nc", crystal.Ncells[2], "cells", 1, CELLS, "crystal size along c")                 \
     X(MOSAIC_SPREAD, "mosaic_spread", crystal.mosaic_spread, "deg", 0.05, MOSAIC_CAP,              \
       "cap angle of the mosaic rotations, at fixed random domains")                                \
     X(MOSAIC_A, "mosaic_a", crystal.mosaic_abc[0], "deg", 0.05, MOSAIC_CAP,                        \
@@ -240,9 +240,9 @@ typedef struct db_parameter_facts {
     X(SCALE, "scale", beam.scale, "1", 0.1, SCALE, "factor on the fluence")                        \
     X(DISTANCE, "distance", detector.distance, "mm", 0.1, DISTANCE, "detector distance")           \
     X(BEAM_FAST, "beam_fast", detector.centre[0], "mm", 0.1, BEAM_CENTRE,                          \
-      "beam centre (pivot sample: point closest to the sample) along fast")                                           \
+      "beam centre (pivot sample: point closest to the sample) along fast")                        \
     X(BEAM_SLOW, "beam_slow", detector.centre[1], "mm", 0.1, BEAM_CENTRE,                          \
-      "beam centre (pivot sample: point closest to the sample) along slow")                                           \
+      "beam centre (pivot sample: point closest to the sample) along slow")                        \
     X(DETECTOR_ROTX, "detector_rotx", detector.rotation[0], "deg", 0.1, DETECTOR_TURN,             \
       "detector rotation about laboratory x")                                                      \
     X(DETECTOR_ROTY, "detector_roty", detector.rotation[1], "deg", 0.1, DETECTOR_TURN,             \
@@ -292,7 +292,7 @@ typedef struct db_parameter_facts {
     X(MOSAIC_XY, "mosaic_xy", spread.mosaic_tensor[5], "deg^2", 0.01, MOSAIC_COVARIANCE,           \
       "covariance of the rotations of blocks about a* and c x a*")                                 \
     X(STRAIN_VARIANCE, "strain_variance", spread.strain, "1e-6", 1, STRAIN_VARIANCE,               \
-      "variance of the isotropic strain of blocks")                            \
+      "variance of the isotropic strain of blocks")                                                \
     X(STRAIN_XX, "strain_xx", spread.strain_tensor[0], "1e-6", 1, STRAIN_TENSOR,                   \
       "variance of the strain xx of blocks")                                                       \
     X(STRAIN_YY, "strain_yy", spread.strain_tensor[1], "1e-6", 1, STRAIN_TENSOR,                   \
@@ -317,11 +317,11 @@ typedef struct db_parameter_facts {
     X(DIVERGENCE_HV, "divergence_hv", spread.divergence[2], "mrad^2", 0.1, DIVERGENCE_COVARIANCE,  \
       "covariance of the directions of each source")                                               \
     X(FOOTPRINT_HH, "footprint_hh", spread.footprint[0], "mm^2", 0.001, FOOTPRINT_VARIANCE,        \
-      "horizontal variance of the footprint, the scattering part of the crystal")                                        \
+      "horizontal variance of the footprint, the scattering part of the crystal")                  \
     X(FOOTPRINT_VV, "footprint_vv", spread.footprint[1], "mm^2", 0.001, FOOTPRINT_VARIANCE,        \
-      "vertical variance of the footprint")                                          \
+      "vertical variance of the footprint")                                                        \
     X(FOOTPRINT_HV, "footprint_hv", spread.footprint[2], "mm^2", 0.001, FOOTPRINT_COVARIANCE,      \
-      "covariance of the footprint")                                                 \
+      "covariance of the footprint")                                                               \
     X(POINT_SPREAD_FF, "point_spread_ff", spread.point_spread[0], "mm^2", 0.001,                   \
       POINT_SPREAD_VARIANCE, "variance of the point spread along fast")                            \
     X(POINT_SPREAD_SS, "point_spread_ss", spread.point_spread[1], "mm^2", 0.001,                   \
@@ -329,11 +329,11 @@ typedef struct db_parameter_facts {
     X(POINT_SPREAD_FS, "point_spread_fs", spread.point_spread[2], "mm^2", 0.001,                   \
       POINT_SPREAD_COVARIANCE, "covariance of the point spread")                                   \
     X(TAIL_FRACTION_1, "tail_fraction_1", spread.tail_fraction[0], "1", 0.05, TAIL_FRACTION,       \
-      "fraction of the blocks in tail 1")                                        \
+      "fraction of the blocks in tail 1")                                                          \
     X(TAIL_WIDTH_1, "tail_width_1", spread.tail_width[0], "1", 0.1, TAIL_WIDTH,                    \
-      "width of tail 1, as a multiple of the main Gaussian's")                                                  \
+      "width of tail 1, as a multiple of the main Gaussian's")                                     \
     X(TAIL_FRACTION_2, "tail_fraction_2", spread.tail_fraction[1], "1", 0.05, TAIL_FRACTION,       \
-      "fraction of the blocks in tail 2")                                        \
+      "fraction of the blocks in tail 2")                                                          \
     X(TAIL_WIDTH_2, "tail_width_2", spread.tail_width[1], "1", 0.1, TAIL_WIDTH,                    \
       "width of tail 2, as a multiple of the main Gaussian's")
 /* clang-format on */

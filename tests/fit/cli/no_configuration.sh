@@ -12,6 +12,9 @@ needs_fit
     -pixel 0.1 -spots closed -mosaic_rms 0.15 -footprint_rms 0.15 0.1 -water 20 -noisefile still.img -seed 3 --quiet
 "$DUALBRAGG" fit still.img --cell 78.1,78.1,38 --symmetry tetragonal --no-report > printed || fail "$(tail -n 3 printed)"
 grep -q 'orientation found' printed || fail "the orientation was not looked for"
+refined=$(sed -n 's/^Refines \([0-9]*\) parameters .*/\1/p' still_refined.log)
+free=$(awk '/to refine  /, /^$/ { free += NF > 0 && !/ follows / && !/to refine/ } END { print free }' still_refined.log)
+[ "$refined" = "$free" ] && [ "$free" -gt 0 ] || fail "refines $refined parameters; $free of the list follow no other"
 grep -q 'Stage detector is left out' printed || fail "a detector that is as the header says is turned"
 grep -q 'Stage mode 1 is left out' printed || fail "a crystal that is not bent has a mode"
 number() { # KEY: a number of the refined model
