@@ -353,7 +353,7 @@ static const db_config_key amplitudes_keys[] = {
         "restrains each intensity to the reference, scaled to the data, with a standard deviation of this many times "
         "the mean at its resolution; instead of restraint"),
     INTEGERS("passes", 1, IN_CONFIG(settings.joint.passes), (0, 1000), "", NULL, 0, NULL,
-        "largest number of passes over all shots; 0: only scales and averages the intensities of single shots"),
+        "largest number of passes over all shots, without the first one, which measures single shots; 0: only scales and averages the intensities of single shots"),
     INTEGERS("seed", 1, IN_CONFIG(settings.joint.seed), (0, 1000000), "", NULL, 0, NULL,
         "seed of the halves of the shots"),
 };

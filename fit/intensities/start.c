@@ -13,7 +13,7 @@
 
 static const char *reason_of(db_exclusion excluded) {
     switch (excluded) {
-    case DB_EXCLUDED_FEW: return "too few of its reflections are on other shots";
+    case DB_EXCLUDED_FEW: return "it has fewer than three measurements of listed reflections";
     case DB_EXCLUDED_DARK: return "there is no light at its reflections";
     case DB_EXCLUDED_UNRELATED:
         return "its intensities do not correlate with the other shots: another crystal, or a wrong "

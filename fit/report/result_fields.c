@@ -265,8 +265,9 @@ static const db_json_field bravais_rows[] = {
           "one of this kind"),
     VALUE(indexed, "", "spots near nodes of this lattice"),
     VALUE(misfit, "",
-          "spread of spots about nodes, divided by that for the triclinic lattice, at the best "
-          "detector distance and tilts"),
+          "scatter of spots about nodes of this lattice, divided by their scatter about nodes of the "
+          "triclinic lattice (squared width of places times width of turns), at the best detector "
+          "distance and tilts"),
     FLAG(fits, "no lattice of lower symmetry is much likelier"),
 };
 static TABLE(bravais_fields, bravais_rows);

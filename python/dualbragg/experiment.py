@@ -126,7 +126,8 @@ class Experiment(Geometry, Record):
     expt, expt_number, expt_frame: DIALS list, number of an experiment in it, and image of its scan
     Xbeam, Ybeam: beam centre (mm) of nanoBragg's flags, whose meaning depends on the convention; beam_centre_px (pixels
         along fast and slow) has one meaning in all conventions
-    origin, sample_size, detector_size, beamsize: mm
+    origin: m
+    sample_size, detector_size, beamsize: mm
     dmin: A
     amorphous_size, density, molecular_weight: mm, g/cm^3, g/mol
     layer_depth: depth at which a layer of the sensor records photons: "mean", where it absorbs on average, or "front",

@@ -69,7 +69,7 @@ static db_flag flags[] = {
     { G, .name = "-keywords", .arguments = "FILE", TEXT(keyword_file), .commands = DB_FOR_ORIENT,
       .help = "input of UBtoA: CELL, WAVE, UMAT, MISSET, RANDOM, MATRIX, one a line; - is the standard input" },
     { G, .name = "-N", .also = DB_FOR_VIEW, .arguments = "CELLS", FIELD(NCELLS), .fill = 3,
-      .help = "crystal size in unit cells along a, b and c; whole numbers for -square_xtal" },
+      .help = "crystal size in unit cells along a, b and c; whole numbers for -square_xtal with sampled spots" },
     { G, .name = "-Na", .arguments = "CELLS", ELEMENT(NCELLS, 1), .help = "crystal size in unit cells along a" },
     { G, .name = "-Nb", .arguments = "CELLS", ELEMENT(NCELLS, 2), .help = "crystal size in unit cells along b" },
     { G, .name = "-Nc", .arguments = "CELLS", ELEMENT(NCELLS, 3), .help = "crystal size in unit cells along c" },
