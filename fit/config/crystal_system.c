@@ -269,6 +269,25 @@ static void drop_fixed(const tying *t, int i) {
     if (t->line) t->line(t->user, text);
 }
 
+/* Has a follower a range, bounds or a prior that its leader does not have? A tie would drop them. */
+static int has_own_limits(const db_fit_parameter *p, const db_fit_parameter *leader) {
+    return !db_fit_parameter_is_tied(p) &&
+           ((!isnan(p->range) && p->range != leader->range) ||
+            (isfinite(p->lower) && p->lower != leader->lower) ||
+            (isfinite(p->upper) && p->upper != leader->upper) ||
+            (isfinite(p->prior[1]) &&
+             (p->prior[0] != leader->prior[0] || p->prior[1] != leader->prior[1])));
+}
+
+static void tell_dropped_limits(const tying *t, int i, int leader) {
+    char text[200];
+    snprintf(
+        text, sizeof text,
+        "%s: follows %s (%s), so its own range, bounds and prior are not used; give them to %s",
+        name_of(i), name_of(leader), t->ties->name, name_of(leader));
+    if (t->line) t->line(t->user, text);
+}
+
 /* If only a follower is refined, its leader is refined instead. */
 static db_status tie(db_context *context, const tying *t, int i) {
     db_fit_settings *const s = &t->config->settings;
@@ -287,6 +306,7 @@ static db_status tie(db_context *context, const tying *t, int i) {
     p.follows = db_fit_quantity_make(first, -1);
     p.stages = s->parameters[led].stages;
     if (at == s->parameter_count) return db_fit_settings_add_parameter(context, s, &p);
+    if (has_own_limits(&s->parameters[at], &s->parameters[led])) tell_dropped_limits(t, i, leader);
     p.line = s->parameters[at].line;
     s->parameters[at] = p;
     return DB_OK;

@@ -10,7 +10,7 @@ db_status db_fit_find_modules(db_context *context, const db_fit_config *config,
     const int *const given = config->modules;
     *found = 0;
     if (experiment->detector.panel_count != 1) return DB_OK;
-    if (given[0] == 0) {
+    if (!given[0] && !given[1] && !given[2] && !given[3]) {
         *found = db_module_grid_find(pixels, panel->pixel_size, grid);
         return DB_OK;
     }

@@ -139,7 +139,7 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
                    : status;
     if (entry->is_config) DB_TRY(apply_common(context, &list->config, config));
     config->shot_list[0] = '\0';
-    config->series_frames = config->series ? list->count : 0;
+    config->series_frames = list->config.series ? list->count : 0;
     config->group_of_list = 0; /* all shots have one symmetry */
     return DB_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/given.h"
+#include "base/measured_pixels.h"
 #include "base/vector.h"
 #include "fit/config/algorithms.h"
 #include "fit/config/config_refine.h"
@@ -57,9 +58,7 @@ static db_status check_image(db_context *context, const db_experiment *start,
         return db_fail(context, DB_ERROR_USAGE,
                        "measured image: expected values and a mask of its pixels, found NULL");
     DB_TRY(DB_NEED_ZEROS(context, "measured image", image));
-    if (image->panel_count > 1)
-        DB_TRY(db_need_list(context, "panels of the measured image", image->panels,
-                            image->panel_count));
+    DB_TRY(db_need_panels(context, image));
     if (detector->panel_count != db_measured_panels(image))
         return db_fail(context, DB_ERROR_INPUT,
                        "the image has %zu panel%s, the detector of the starting model %zu",

@@ -5,6 +5,7 @@
 
 #include "base/context_internal.h"
 #include "base/frame_name.h"
+#include "base/measured_pixels.h"
 #include "base/rotation.h"
 #include "fit/search/starting_model.h"
 #include "fit/search/automatic.h"
@@ -558,6 +559,7 @@ static db_status find_cell(db_context *context, db_fit_config *config,
 db_status db_start_make(db_context *context, db_fit_config *config, const db_measured_image *image,
                         db_experiment *start, int *open, db_notice_function notices, void *user) {
     int cut;
+    DB_TRY(db_need_panels(context, image));
     take_noise(image, &config->settings);
     DB_TRY(check_region(context, &config->settings, image));
     DB_TRY(complete_setup(context, config, image, notices, user));
@@ -581,6 +583,7 @@ db_status db_fit_config_start(db_context *context, db_fit_config *config,
 db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
                                  const db_measured_image *image, db_experiment *start,
                                  db_notice_function notices, void *user) {
+    DB_TRY(db_need_panels(context, image));
     take_noise(image, &config->settings);
     DB_TRY(check_region(context, &config->settings, image));
     if (!config->automatic) /* the model gives their size */

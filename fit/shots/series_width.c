@@ -59,8 +59,13 @@ static width_equations equations_of(const db_series *s, size_t r) {
     return e;
 }
 
-/* x of the matrix x = pull. */
+/* x of the matrix x = pull. Without a mosaic spread there is no wider one, and its equation is empty. */
 static void solve_widths(const width_equations *e, const double pull[COLUMNS], double x[COLUMNS]) {
+    if (e->matrix[1][1] == 0) {
+        x[0] = pull[0] / e->matrix[0][0];
+        x[1] = 0;
+        return;
+    }
     const double det = e->matrix[0][0] * e->matrix[1][1] - e->matrix[0][1] * e->matrix[1][0];
     x[0] = (e->matrix[1][1] * pull[0] - e->matrix[0][1] * pull[1]) / det;
     x[1] = (e->matrix[0][0] * pull[1] - e->matrix[1][0] * pull[0]) / det;

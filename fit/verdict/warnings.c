@@ -224,18 +224,23 @@ static void about_other_lattice(list *l) {
          r->left_spots, r->all_spots, other->spots, other->indexed, other->by_chance);
 }
 
+/* Is a number that a test found just above its least one? NAN, and a least one of -INFINITY: no. */
+static int is_near_least(const db_fit_test *t) {
+    return t->found < (t->least < 0 ? t->least / NEAR_LEAST : NEAR_LEAST * t->least);
+}
+
 /* Warnings of the verdict: tests passed by little; intensities that must not be used. */
 static void about_verdict(list *l) {
     const db_fit_verdict *const v = &l->result->verdict;
     if (l->result->status != DB_OK || !v->usable) return;
     for (int k = 0; k < DB_FIT_TESTS; k++) {
         const db_fit_test *const t = &v->test[k];
-        if (!(t->found < NEAR_LEAST * t->least) && !(t->found > t->most / NEAR_LEAST)) continue;
+        const int is_low = is_near_least(t);
+        if (!is_low && !(t->found > t->most / NEAR_LEAST)) continue;
         warn(l, "compare with another start; look at the spots beside reflections in the report",
              "the test `%s` is barely passed: found %.3g, expected %s %.3g",
-             db_fit_test_name((db_fit_test_kind)k), t->found,
-             t->found < NEAR_LEAST * t->least ? "at least" : "at most",
-             t->found < NEAR_LEAST * t->least ? t->least : t->most);
+             db_fit_test_name((db_fit_test_kind)k), t->found, is_low ? "at least" : "at most",
+             is_low ? t->least : t->most);
     }
     if (!v->intensities_usable)
         warn(l,

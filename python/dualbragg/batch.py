@@ -110,7 +110,12 @@ class Batch(_Planned):
         cotangents: (shots, *shape), of the plan's dtype
         parameters: (shots, parameters) float64, receives the gradient of each shot; None: not wanted
         amplitudes: (amplitudes,) float64, receives the sum over all shots; None: not wanted"""
-        self._products(list(shots), cotangents, None if parameters is None else Vector(parameters),
+        shots = list(shots)
+        if parameters is not None:
+            array(parameters, "parameters", (len(shots), len(self.names)), numpy.float64, writable=True)
+        if amplitudes is not None:
+            array(amplitudes, "amplitudes", (self.amplitude_count,), numpy.float64, writable=True)
+        self._products(shots, cotangents, None if parameters is None else Vector(parameters),
                        None if amplitudes is None else Vector(None, amplitudes))
 
     def _products(self, shots, cotangents, each, sums, out=None):

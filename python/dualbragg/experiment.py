@@ -253,6 +253,7 @@ class Experiment(Geometry, Record):
             copied(given, made, f"db_{name}")
             check(context, set_list(context, c, made, len(given)))
         factors, listed = c.structure_factors, c.structure_factors.listed
+        self._check_lists(lists)
         if len(lists["amplitudes"]):
             check(context, lib.db_experiment_set_amplitudes(context, c, factors.min, factors.extent,
                                                             ffi.from_buffer("double[]", lists["amplitudes"])))
@@ -265,6 +266,19 @@ class Experiment(Geometry, Record):
         stol, amplitude = (ffi.from_buffer("double[]", given) for given in lists["amorphous"])
         check(context, lib.db_experiment_set_amorphous(context, c, stol, amplitude, len(lists["amorphous"][0])))
         self._check()
+
+    def _check_lists(self, lists):
+        """Raise UsageError unless lists of structure factors and of amorphous matter have as many numbers as the library
+        will read."""
+        box = math.prod(max(0, n) for n in self._c.structure_factors.extent)
+        wanted = {"amplitudes": box if len(lists["amplitudes"]) else 0,
+                  "parts": 2 * box * (1 + len(lists["curves"])) if len(lists.get("parts", ())) else 0}
+        for name, count in wanted.items():
+            if len(lists.get(name, ())) != count:
+                raise errors.UsageError(f"{name}: expected {count} numbers, found {len(lists[name])}")
+        places, values = map(len, lists["amorphous"])
+        if places != values:
+            raise errors.UsageError(f"amorphous: expected as many amplitudes as places, found {values} and {places}")
 
     def _check(self):
         context = new_context()
@@ -438,7 +452,11 @@ class Experiment(Geometry, Record):
         made.set_amplitudes(hkl, abs(parts[:, 0]))
         box = numpy.zeros((*made._c.structure_factors.extent, parts.shape[1]), complex)
         box[..., 0] = made._c.structure_factors.default_F
-        box[tuple((numpy.asarray(hkl) - made.box_start).T)] = parts
+        at = tuple((numpy.asarray(hkl) - made.box_start).T)
+        box[at] = parts
+        if (box[at] != parts).any():
+            wrong = numpy.asarray(hkl)[(box[at] != parts).any(axis=1)][0]
+            raise errors.UsageError(f"hkl: reflection {', '.join(map(str, wrong))} has two lines with different parts")
         made._set_site_kinds(box.view(float).ravel(), {name: _curve(name, c) for name, c in curves.items()})
         self._c = made._c
 

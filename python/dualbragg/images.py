@@ -152,6 +152,8 @@ def c_image(image: Any) -> tuple[Any, Any]:
         row = 0
         for panel, rows in zip(panels, image.panel_rows):
             panel.first_row, panel.slow_pixels = row, integer(rows, "image.panel_rows")
+            if rows < 1:
+                raise errors.UsageError(f"image.panel_rows: expected numbers above 0, found {rows}")
             row += rows
         if row != c.slow_pixels:
             raise errors.UsageError(f"image.panel_rows: expected {c.slow_pixels} rows in all, found {row}")

@@ -378,7 +378,8 @@ class Intensities(Section):
     """restrains each intensity to the reference, scaled to the data, with a standard deviation of this many times the mean
     at its resolution; instead of restraint; default: none: only compared"""
     passes: Optional[int] = None
-    """largest number of passes over all shots; 0: only scales and averages the intensities of single shots"""
+    """largest number of passes over all shots, without the first one, which measures single shots; 0: only scales and
+    averages the intensities of single shots"""
     seed: Optional[int] = None
     """seed of the halves of the shots"""
 

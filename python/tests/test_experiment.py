@@ -192,7 +192,8 @@ class Experiments(unittest.TestCase):
                                ((hkl, parts, {"a": curve[::-1], "b": one}), "expected ascending ones"),
                                ((hkl, parts, {"a": curve / [1000, 1, 1], "b": one}), "these look like keV"),
                                ((hkl, parts, {"a": curve[1:], "b": one}), "expected a curve that reaches there"),
-                               ((hkl, parts, {"a": curve, "": one}), "expected a name")):
+                               ((hkl, parts, {"a": curve, "": one}), "expected a name"),
+                               (([*hkl, hkl[0]], [*parts, -parts[0]], {"a": curve, "b": one}), "two lines with different parts")):
             with self.assertRaisesRegex(dualbragg.Error, message):
                 e.set_site_kinds(*wrong)
         with self.assertRaisesRegex(dualbragg.UsageError, "expected one of .*, found 'c'"):
@@ -227,6 +228,18 @@ class Experiments(unittest.TestCase):
         written = dualbragg.Experiment(**SCENE).to_dict()
         with self.assertRaisesRegex(dualbragg.UsageError, "expected a dictionary made by to_dict: .*amorphous"):
             dualbragg.Experiment.from_dict({n: v for n, v in written.items() if n != "amorphous"})
+        listed = dualbragg.Experiment(**SCENE)
+        listed.set_amplitudes([[1, 2, 3], [2, 3, 4]], [5.0, 6.0])
+        for name, changed in (("amplitudes", lambda w: w["amplitudes"][:3]), ("amplitudes", lambda w: w["amplitudes"] + [1.0]),
+                              ("parts", lambda w: [0.0] * 5), ("amorphous", lambda w: [[0, 1, 2, 3], [1]])):
+            wrong = listed.to_dict()
+            wrong[name] = changed(wrong)
+            with self.assertRaisesRegex(dualbragg.UsageError, f"{name}: expected .*found"):
+                dualbragg.Experiment.from_dict(wrong)
+        wrong = listed.to_dict()
+        wrong["experiment"]["structure_factors"]["extent"] = [1000, 1000, 900]
+        with self.assertRaisesRegex(dualbragg.UsageError, "amplitudes: expected 900000000 numbers, found 8"):
+            dualbragg.Experiment.from_dict(wrong)
         del written["experiment"]["beam"]["wavelength"]
         with self.assertRaisesRegex(dualbragg.UsageError, "db_experiment.beam: wavelength"):
             dualbragg.Experiment.from_dict(written)
@@ -324,6 +337,8 @@ class Experiments(unittest.TestCase):
                 images.c_image(dualbragg.MeasuredImage(counts, **{name: -1}))
         with self.assertRaisesRegex(dualbragg.UsageError, "expected 30 rows in all, found 31"):
             images.c_image(dualbragg.MeasuredImage(counts, panel_rows=(10, 21)))
+        with self.assertRaisesRegex(dualbragg.UsageError, "panel_rows: expected numbers above 0, found -10"):
+            images.c_image(dualbragg.MeasuredImage(counts, panel_rows=(-10, 40)))
 
     def test_a_header_places_the_detector(self):
         e = dualbragg.Experiment(header=STILL, cell=(58, 58, 152), default_F=10)
@@ -372,6 +387,11 @@ class Refused(unittest.TestCase):
         self.refuses(dualbragg.UsageError, ["experiment", "Plan"], dualbragg.Amplitudes, dualbragg.Plan(e), [[1, 2, 3]])
         self.refuses(dualbragg.UsageError, ["list of experiments"], batch.forward, e)
         self.refuses(dualbragg.UsageError, ["shot 1", "int"], batch.forward, [e, 3])
+        batch = dualbragg.Batch(e, ["cell_a", "misset_x"])
+        light = numpy.ones((1, *batch.shape), batch.dtype)
+        for rows in (numpy.empty((1, 2), numpy.float32), numpy.empty((1, 1)), numpy.empty(2), numpy.empty((2, 2)).T[:1]):
+            self.refuses(dualbragg.UsageError, ["parameters: expected"], batch.products, [e], light, rows)
+        self.refuses(dualbragg.UsageError, ["amplitudes: expected"], batch.products, [e], light, None, numpy.empty(7))
 
     def test_parameters(self):
         e = dualbragg.Experiment(**SCENE)

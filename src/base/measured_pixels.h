@@ -5,6 +5,9 @@
 #include <dualbragg/measured_image.h>
 #include <dualbragg/plan.h>
 
+/* DB_ERROR_USAGE, unless panels fill the image, one below the other. */
+DB_API db_status db_need_panels(db_context *context, const db_measured_image *image);
+
 static inline size_t db_measured_panels(const db_measured_image *image) {
     return image->panel_count > 1 ? image->panel_count : 1;
 }

@@ -1,6 +1,5 @@
 /* Boxes of a measured image, measured one by one from an image that the plan renders, here or on its device. */
 #include "engine/boxes_state.h"
-#include "base/given.h"
 
 #include "base/measured_pixels.h"
 #include "base/threads.h"
@@ -19,9 +18,7 @@ static db_status check_frame(const db_plan *plan, const db_box_frame *frame) {
         return db_fail(plan->context, DB_ERROR_USAGE,
                        "boxes: expected an image, backgrounds, strong and own pixels, found NULL "
                        "for one of them");
-    if (frame->image->panel_count > 1)
-        DB_TRY(db_need_list(plan->context, "panels of the measured image", frame->image->panels,
-                            frame->image->panel_count));
+    DB_TRY(db_need_panels(plan->context, frame->image));
     if (!(frame->gain > 0))
         return db_fail(plan->context, DB_ERROR_USAGE, "boxes: expected a gain above 0, found %g",
                        frame->gain);

@@ -195,6 +195,16 @@ static void only_what_symmetry_leaves_free_is_refined(void **state) {
     assert_false(db_fit_parameter_in_stage(refined(DB_CELL_C), 0));
     assert_non_null(strstr(notices, "made regular for P 43 21 2 (tetragonal)"));
     assert_non_null(strstr(notices, "cell_gamma: not refined, tetragonal fixes it at 90"));
+    assert_non_null(strstr(notices, "cell_b: follows cell_a (tetragonal), so its own range, bounds "
+                                    "and prior are not used; give them to cell_a"));
+    assert_int_equal(begin("cell: [58, 58, 152, 90, 90, 90], symmetry: tP",
+                           "refine: {cell_a: {prior: [58, 0.1]}, cell_b: {prior: [70, 0.1]}}"),
+                     DB_OK);
+    assert_non_null(strstr(notices, "cell_b: follows cell_a"));
+    assert_int_equal(begin("cell: [58, 58, 152, 90, 90, 90], symmetry: tP",
+                           "refine: {cell_a: {range: 2}, cell_b: {range: 2}, cell_c: }"),
+                     DB_OK);
+    assert_null(strstr(notices, "follows"));
 }
 
 static void ties_are_added_where_they_are_missing(void **state) {

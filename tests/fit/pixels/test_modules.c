@@ -352,6 +352,13 @@ static void other_detectors_are_told_by_numbers(void **state) {
                            NULL, 0, &config),
         "data.modules: modules of 500 x 1065 pixels with gaps of 10 and 0 pixels do not "
         "fill the detector's 1030 x 1065");
+    expect_failure(
+        context, DB_ERROR_USAGE,
+        db_fit_config_read(context,
+                           scratch_file("none.yaml", WHOLE "panel_groups: panels\n"
+                                                           "data: {modules: [0, 1065, 0, 0]}\n"),
+                           NULL, 0, &config),
+        "data.modules: modules of 0 x 1065 pixels");
     read_config("halves.yaml", WHOLE "panel_groups: panels\ndata: {modules: [515, 1065, 0, 0]}\n");
     assert_int_equal(config.settings.panel_groups.count, 2);
     expect_ok(context, db_fit_config_read_image(context, &config, &image, NULL, NULL));

@@ -3,6 +3,7 @@
 #include "support/context.h"
 #include "fit/shots/series.h"
 #include "fit/shots/series_state.h"
+#include "fit/shots/series_turns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -326,6 +327,49 @@ static void wrong_mosaic_spreads_are_named(void **state) {
     }
 }
 
+/* The light is that of frames that meet, or the model's. Without a mosaic spread no wider one exists. */
+static void wrong_widths_are_told_without_a_mosaic_spread(void **state) {
+    (void)state;
+    for (int meeting = 0; meeting < 2; meeting++)
+        for (int spread = 0; spread < 2; spread++) {
+            boxes *const b = begin(REFLECTIONS);
+            double step[FRAMES];
+            seed = 5;
+            for (size_t k = 0; k < FRAMES; k++) step[k] = 0.5;
+            b->all.step = step;
+            for (size_t r = 0; r < REFLECTIONS; r++) {
+                const double centre = between(0, FRAMES), bright = between(1000, 4000);
+                b->first[r] = r * FRAMES;
+                for (size_t k = 0; k < FRAMES; k++) {
+                    const double shape = bright * passing(centre, k, 1),
+                                 other = bright * passing(centre, k, 0.5),
+                                 photons = meeting ? other : shape, off = between(-1.7, 1.7);
+                    b->part[r * FRAMES + k] =
+                        (db_series_part){ { (int)r, 0, 0 }, (uint32_t)k, (uint32_t)r };
+                    b->light[k][r] = (db_part_light){
+                        .intensity = 1,
+                        .listed = 1,
+                        .shape = shape,
+                        .of_rival = { [DB_RIVAL_MEETING] = other,
+                                      [DB_RIVAL_WIDER] =
+                                          spread ? bright * passing(centre, k, 1.25) : 0 },
+                        .gain = 1,
+                        .dark_variance = 3,
+                        .light = photons + sqrt(photons + 3) * off,
+                        .light_variance = photons + 3,
+                        .pixels = 9,
+                        .strong = photons > 15
+                    };
+                }
+            }
+            b->first[REFLECTIONS] = REFLECTIONS * FRAMES;
+            assert_int_equal(db_series_judge_width(&b->all), DB_OK);
+            assert_int_equal(strstr(b->all.turns, "osc or the steps of phi are wrong") != NULL,
+                             meeting);
+            free(b);
+        }
+}
+
 /* Frames with this light beside none, in squares of errors: margin, variance, number of spots. All are in use. */
 static void set_light(boxes *b, const double (*light)[3]) {
     for (size_t k = 0; k < FRAMES; k++) {
@@ -456,6 +500,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passages_are_sums_and_means_of_boxes),
         cmocka_unit_test(wrong_mosaic_spreads_are_named),
+        cmocka_unit_test(wrong_widths_are_told_without_a_mosaic_spread),
         cmocka_unit_test(neighbours_are_nearest_first),
         cmocka_unit_test(dark_frames_are_sure),
         cmocka_unit_test(frames_are_judged_together),

@@ -9,6 +9,7 @@
 #include "fit/verdict/warnings.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,32 @@ static void regions_are_more_than_variables(void **state) {
     assert_int_equal(db_spot_regions_count(40, 40), 64);
 }
 
+/* A test of the verdict that is passed by less than a quarter of its limit is told, whatever the limit's sign. */
+static void tests_passed_by_little_are_told(void **state) {
+    (void)state;
+    for (int k = 0; k < DB_FIT_TESTS; k++)
+        for (int near = 0; near < 2; near++) {
+            db_fit_result r = { .status = DB_OK };
+            char name[80];
+            r.experiment.detector.distance = 200;
+            r.distance_step = NAN;
+            db_verdict_forget(&r.verdict);
+            db_fit_test *const t = &r.verdict.test[k];
+            if (isfinite(t->least) && t->least != 0)
+                t->found = t->least + (near ? 0.1 : 0.6) * fabs(t->least);
+            else if (isfinite(t->most))
+                t->found = (near ? 0.9 : 0.4) * t->most;
+            else
+                continue;
+            snprintf(name, sizeof name, "the test `%s` is barely passed",
+                     db_fit_test_name((db_fit_test_kind)k));
+            assert_int_equal(db_fit_warnings_make(context, &r), DB_OK);
+            assert_int_equal(warns(&r, name), near);
+            free(r.warnings);
+            free((void *)r.advice);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_open_distance_is_said_to_be_open),
@@ -186,6 +213,7 @@ int main(void) {
         cmocka_unit_test(regions_are_more_than_variables),
         cmocka_unit_test(widths_are_told_together),
         cmocka_unit_test(pixels_and_places_have_to_agree),
+        cmocka_unit_test(tests_passed_by_little_are_told),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -1,0 +1,28 @@
+#include "base/measured_pixels.h"
+
+#include "base/context_internal.h"
+#include "base/given.h"
+
+db_status db_need_panels(db_context *context, const db_measured_image *image) {
+    const char *const what = "panels of the measured image";
+    int row = 0;
+    if (image->fast_pixels < 1 || image->slow_pixels < 1)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "measured image: expected pixels along fast and slow, found %d x %d",
+                       image->fast_pixels, image->slow_pixels);
+    if (image->panel_count < 2) return DB_OK;
+    DB_TRY(db_need_list(context, what, image->panels, image->panel_count));
+    for (size_t p = 0; p < image->panel_count; p++) {
+        const db_image_panel *const panel = &image->panels[p];
+        if (panel->first_row != row || panel->slow_pixels < 1 ||
+            panel->slow_pixels > image->slow_pixels - row)
+            return db_fail(context, DB_ERROR_USAGE,
+                           "%s: expected one below the other in %d rows, found %d rows from row %d "
+                           "for panel %zu, where row %d is next",
+                           what, image->slow_pixels, panel->slow_pixels, panel->first_row, p, row);
+        row += panel->slow_pixels;
+    }
+    if (row == image->slow_pixels) return DB_OK;
+    return db_fail(context, DB_ERROR_USAGE, "%s: expected %d rows in all, found %d", what,
+                   image->slow_pixels, row);
+}
