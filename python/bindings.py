@@ -16,7 +16,7 @@ import cffi
 MODULE = "dualbragg._dualbragg"
 HEADERS = "dualbragg/"
 # Of the headers that promise nothing, those that the package needs.
-EXPERT = ["beam_sources", "dials_frame", "experiment_geometry", "mosflm_matrix", "sensor_materials", "setup_fields", "symmetry"]
+EXPERT = ["beam_sources", "dials_frame", "experiment_geometry", "mosflm_matrix", "sensor_materials", "setup_fields", "symmetry", "text_file"]
 EXPERT_FIT = ["fit_configurations", "fit_files", "fit_keys", "fit_quantities"]
 # Lines of the library's notices, and of the progress of long work. Python handles signals (Ctrl-C) only while its own
 # code runs, so long work that tells nobody comes back to it now and then: pass_progress, pass_question.

@@ -16,6 +16,7 @@
 
 #include <dualbragg/expert/fit_configurations.h>
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -95,6 +96,7 @@ static db_status read_flags(view_run *r, const db_command *command, int argc, ch
     if (status != DB_OK) return status;
     db_settings_apply(&session->settings, &session->given);
     if (session->settings.help) return DB_OK;
+    db_settings_remark(&session->settings, &session->given);
     if (!r->image_name)
         return db_complain("view", DB_ERROR_USAGE,
                            "expected an image: dualbragg view IMAGE -o FILE.png");
@@ -388,7 +390,8 @@ static db_view_options options_of(const db_settings *s) {
     if (s->roi[0] >= 0)
         for (int i = 0; i < 2; i++) {
             o.part[i] = s->roi[2 * i];
-            o.part[2 + i] = s->roi[2 * i + 1] - s->roi[2 * i] + 1;
+            const int beyond_first = s->roi[2 * i + 1] - s->roi[2 * i];
+            o.part[2 + i] = beyond_first < INT_MAX ? beyond_first + 1 : INT_MAX;
         }
     return o;
 }

@@ -27,13 +27,14 @@ static db_status append_spot(db_context *context, db_fit_spots *spots, size_t *r
 
 enum { MOST_NUMBERS = 8, LARGEST_BOX = 201 };
 
-/* Numbers of a line, 0 if there are none; numbers beyond the eighth are ignored. */
-static int numbers_of(const char *line, double value[MOST_NUMBERS]) {
+/* Numbers of a line, 0 if there are none. Words beyond the last column are ignored; -1: another word is no number. */
+static int numbers_of(const char *line, int columns, double value[MOST_NUMBERS]) {
     int count = 0;
     for (int i = 0; i < MOST_NUMBERS; i++) value[i] = 0;
-    while (count < MOST_NUMBERS) {
+    while (count < columns) {
         const db_word word = db_next_word(&line, DB_WHITE_SPACE ",");
-        if (word.length == 0 || !db_word_number(word, &value[count])) break;
+        if (word.length == 0) break;
+        if (!db_word_number(word, &value[count])) return -1;
         count++;
     }
     return count;
@@ -72,7 +73,8 @@ static db_status read_box(db_context *context, const db_text *text, int count,
 static db_status read_line(db_context *context, const db_text *text, db_fit_listing listing,
                            db_fit_spot *spot) {
     double value[MOST_NUMBERS];
-    const int count = numbers_of(text->line, value);
+    const int columns = listing == DB_FIT_LISTED_BY_BOX ? MOST_NUMBERS : 3,
+              count = numbers_of(text->line, columns, value);
     *spot = (db_fit_spot){ .panel = 0 };
     if (listing == DB_FIT_LISTED_BY_BOX) return read_box(context, text, count, value, spot);
     if (listing == DB_FIT_LISTED_BY_INDEX) {

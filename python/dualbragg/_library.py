@@ -122,6 +122,17 @@ def text(c):
     return ffi.string(c).decode(errors="surrogateescape") if c != ffi.NULL else ""
 
 
+def indices(hkl, rows):
+    """Return indices of reflections as int64, (reflections, 3)."""
+    hkl, most = numpy.asarray(hkl), 10**6
+    if hkl.ndim != 2 or hkl.shape[1] != 3 or len(hkl) == 0 or hkl.dtype.kind not in "iu":
+        raise errors.UsageError(f"hkl: expected whole numbers of the shape ({rows}, 3), found {hkl.dtype.name} of {hkl.shape}")
+    beyond = (hkl > most).any(1) | (hkl < -most).any(1) if hkl.dtype.kind == "i" else (hkl > most).any(1)
+    if beyond.any():
+        raise errors.UsageError(f"hkl: expected indices of at most {most}, found {tuple(hkl[beyond][0].tolist())}")
+    return hkl.astype(numpy.int64)
+
+
 def encoded(path, what="path"):
     """Return a path as bytes."""
     if not isinstance(path, (str, bytes, os.PathLike)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from . import errors
-from ._library import array, check, ffi, lib, new_context
+from ._library import array, check, ffi, indices, lib, new_context
 from ._records import Record
 from .experiment import need_experiment
 
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from .experiment import Experiment
 
 NONE = numpy.iinfo(numpy.uint32).max  # DB_NO_AMPLITUDE
+
+
+def _box_of(factors):
+    """Return the first indices and the extent of a list of structure factors."""
+    return (*factors.min, *factors.extent)
 
 
 class Amplitudes(Record):
@@ -33,10 +38,7 @@ class Amplitudes(Record):
 
     def __init__(self, experiment: Experiment, hkl: ArrayLike, symmetry: str | int | None = None,
                  friedel: bool = False) -> None:
-        hkl = numpy.asarray(hkl)
-        if hkl.ndim != 2 or hkl.shape[1] != 3 or len(hkl) == 0 or hkl.dtype.kind not in "iu":
-            raise errors.UsageError("hkl: expected whole numbers of the shape (values, 3), found "
-                                    f"{hkl.dtype.name} of {hkl.shape}")
+        hkl = indices(hkl, "values")
         factors = need_experiment(experiment)._c.structure_factors
         if factors.sites != ffi.NULL:
             raise errors.UnsupportedError("Amplitudes: structure factors that depend on the photon energy have no derivatives by "
@@ -44,6 +46,7 @@ class Amplitudes(Record):
         low, extent = numpy.array(list(factors.min)), numpy.array(list(factors.extent))
         self.hkl, self.symmetry, self.friedel = hkl, symmetry, friedel
         self.size = int(extent.prod())
+        self.box = _box_of(factors)
         outside = ((hkl < low) | (hkl >= low + extent)).any(1)
         if outside.any():
             raise errors.UsageError(f"hkl: {tuple(hkl[outside][0].tolist())} is not in the experiment's "
@@ -85,7 +88,7 @@ class Amplitudes(Record):
 
     def _box(self, experiment):
         factors = need_experiment(experiment)._c.structure_factors
-        if numpy.prod(list(factors.extent)) != self.size:
+        if _box_of(factors) != tuple(self.box):
             raise errors.UsageError("amplitudes: expected the experiment whose list of structure factors they were made from")
         return numpy.frombuffer(ffi.buffer(factors.amplitude, 8 * self.size))
 

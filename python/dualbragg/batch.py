@@ -47,13 +47,19 @@ class Batch(_Planned):
         self._call(lib.db_plan_batch_update, self._batch, need_experiment(experiment)._c)
 
     @staticmethod
-    def _shots(shots):
-        """Return pointers to the shots, and a list that must live as long."""
+    def _listed(shots):
+        """Return the shots as a list."""
         if isinstance(shots, Experiment) or not hasattr(shots, "__iter__"):
             raise errors.UsageError(f"shots: expected a list of experiments, found {type(shots).__name__}")
         shots = list(shots)
         for i, shot in enumerate(shots):
             need_experiment(shot, f"shot {i}")
+        return shots
+
+    @classmethod
+    def _shots(cls, shots):
+        """Return pointers to the shots, and a list that must live as long."""
+        shots = cls._listed(shots)
         return ffi.new("db_experiment *[]", [shot._c for shot in shots]), shots
 
     def _images(self, value, count, what="out"):
@@ -79,7 +85,7 @@ class Batch(_Planned):
 
         cotangents: (shots, *shape), of the plan's dtype
         out: array of this shape that receives the images"""
-        shots = list(shots)
+        shots = self._listed(shots)
         found = numpy.empty((len(shots), len(self.names)))
         self._products(shots, cotangents, Vector(found if self.names else None), None, out)
         return found
@@ -89,7 +95,7 @@ class Batch(_Planned):
         shot.
 
         cotangents: (shots, *shape), of the plan's dtype"""
-        shots = list(shots)
+        shots = self._listed(shots)
         found = Vector(numpy.empty((len(shots), len(self.names))), numpy.empty((len(shots), self.amplitude_count)),
                        numpy.empty((len(shots), 1)))
         self._products(shots, cotangents, found, None)
@@ -100,7 +106,7 @@ class Batch(_Planned):
 
         cotangents: (shots, *shape), of the plan's dtype"""
         found = Vector(None, numpy.zeros(self.amplitude_count), numpy.zeros(1))
-        self._products(list(shots), cotangents, None, found)
+        self._products(shots, cotangents, None, found)
         return found._replace(default_F=float(found.default_F[0]))
 
     def products(self, shots: Sequence[Experiment], cotangents: Memory, parameters: Floats | None = None,
@@ -110,7 +116,7 @@ class Batch(_Planned):
         cotangents: (shots, *shape), of the plan's dtype
         parameters: (shots, parameters) float64, receives the gradient of each shot; None: not wanted
         amplitudes: (amplitudes,) float64, receives the sum over all shots; None: not wanted"""
-        shots = list(shots)
+        shots = self._listed(shots)
         if parameters is not None:
             array(parameters, "parameters", (len(shots), len(self.names)), numpy.float64, writable=True)
         if amplitudes is not None:
@@ -124,6 +130,8 @@ class Batch(_Planned):
         c, shots = self._shots(shots)
         count = len(shots)
         cotangents, images = self._cotangents(cotangents, count, out)
+        if count and images is not None and sums is None and all(rows is None for rows in each or ()):
+            return self._call(lib.db_plan_batch_forward, self._batch, c, count, _rows(images, count))
         if not count or (sums is None and all(rows is None for rows in each or ())):
             return
         vectors = ffi.NULL

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator
 import numpy
 
 from . import _former, _html, errors
-from ._library import (array, check, encoded, ffi, finite, integer, lib, new_context, noticing, pointer,
+from ._library import (array, check, encoded, ffi, finite, indices, integer, lib, new_context, noticing, pointer,
                        text)
 from ._records import Record
 from ._structs import copied, numbers, packed, plain, records, table
@@ -368,12 +368,8 @@ class Experiment(Geometry, Record):
         hkl: (reflections, 3) whole numbers
         amplitude: (reflections,) electrons
         default_F: amplitude of other reflections, electrons; None: unchanged"""
-        hkl = numpy.asarray(hkl)
-        if hkl.ndim != 2 or hkl.shape[1] != 3 or len(hkl) == 0 or hkl.dtype.kind not in "iu":
-            raise errors.UsageError("hkl: expected whole numbers of the shape (reflections, 3), "
-                                    f"found {hkl.dtype.name} of {hkl.shape}")
+        hkl = indices(hkl, "reflections")
         values = finite(amplitude, len(hkl), "amplitude")
-        hkl = hkl.astype(numpy.int64)
         low, extent = hkl.min(0), numpy.ptp(hkl, 0) + 1
         if numpy.prod(extent.astype(float)) > 1e9:
             raise errors.UsageError("hkl: expected indices within a box of at most 1e9")
@@ -452,10 +448,11 @@ class Experiment(Geometry, Record):
         made.set_amplitudes(hkl, abs(parts[:, 0]))
         box = numpy.zeros((*made._c.structure_factors.extent, parts.shape[1]), complex)
         box[..., 0] = made._c.structure_factors.default_F
-        at = tuple((numpy.asarray(hkl) - made.box_start).T)
+        hkl = indices(hkl, "reflections")
+        at = tuple((hkl - made.box_start).T)
         box[at] = parts
         if (box[at] != parts).any():
-            wrong = numpy.asarray(hkl)[(box[at] != parts).any(axis=1)][0]
+            wrong = hkl[(box[at] != parts).any(axis=1)][0]
             raise errors.UsageError(f"hkl: reflection {', '.join(map(str, wrong))} has two lines with different parts")
         made._set_site_kinds(box.view(float).ravel(), {name: _curve(name, c) for name, c in curves.items()})
         self._c = made._c

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -105,12 +106,13 @@ def _one(value, what):
 
 
 def as_image(image: Any) -> MeasuredImage:
-    """Return a caller's image, a MeasuredImage or an array of counts, as a MeasuredImage."""
+    """Return a caller's image, the name of a file, a MeasuredImage or an array of counts, as a MeasuredImage."""
+    if isinstance(image, (str, os.PathLike)):
+        return load(image)
     if isinstance(image, numpy.ndarray):
         image = MeasuredImage(image)
     if not isinstance(image, MeasuredImage):
-        raise errors.UsageError("image: expected a file name, an array or a MeasuredImage, found "
-                                f"{type(image).__name__}")
+        raise errors.UsageError(f"image: expected a file name, an array or a MeasuredImage, found {type(image).__name__}")
     return image
 
 
@@ -135,7 +137,7 @@ def c_image(image: Any) -> tuple[Any, Any]:
     c = ffi.new("db_measured_image *")
     c.slow_pixels, c.fast_pixels = counts.shape
     c.value, c.mask = pointer(counts, "float *"), pointer(mask, "uint8_t *")
-    c.format, c.detector = image.format.encode()[:15], image.detector.encode()[:63]
+    c.format, c.detector = (name.encode(errors="surrogateescape")[:room] for name, room in ((image.format, 15), (image.detector, 63)))
     for name in _OPEN + _KNOWN:
         given = getattr(image, name)
         setattr(c, name, math.nan if given is None and name in _OPEN else _one(given, name))
@@ -144,7 +146,7 @@ def c_image(image: Any) -> tuple[Any, Any]:
     for name, member in (("pixel_size", "pixel_size"), ("beam_centre_px", "beam_centre")):
         given = getattr(image, name)
         setattr(c, member, [math.nan] * 2 if given is None else [_one(v, name) for v in given])
-    c.sensor_material = lib.db_sensor_material_find(image.sensor_material.encode())
+    c.sensor_material = lib.db_sensor_material_find(image.sensor_material.encode(errors="surrogateescape"))
     c.overload = math.inf if image.overload is None else _one(image.overload, "overload")
     panels = ffi.NULL
     if image.panel_rows is not None and len(image.panel_rows) > 1:

@@ -13,6 +13,7 @@ from . import _former, _html, errors, memory
 from ._library import (Shared, Watch, array, check, ffi, finite, integer, lib, new_context, pointer, shared_context, text,
                        users)
 from ._records import Record
+from .amplitudes import _box_of
 from .experiment import Experiment, need_experiment
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class _Planned(Record):
         self.precision = self._choose(experiment, precision)
         self._create(experiment)
         self._stream = self._holder = None  # holder: Rendering whose values the plan has
-        self._box = math.prod(experiment._c.structure_factors.extent)
+        self._box = _box_of(experiment._c.structure_factors)
         users.add(self)
 
     def forked(self) -> None:
@@ -127,9 +128,11 @@ class _Planned(Record):
 
     def _shared_values(self, amplitudes):
         """Return the number of the value for each entry of the plan's list, from Amplitudes."""
-        if amplitudes.size != self._box:
-            raise errors.UsageError(f"amplitudes: expected a list of {self._box} structure factors, as the plan has, "
-                                    f"found {amplitudes.size}")
+        if tuple(amplitudes.box) != self._box:
+            found = tuple(amplitudes.box)
+            raise errors.UsageError(f"amplitudes: expected a list of structure factors from h k l {self._box[:3]} on, of the extent "
+                                    f"{self._box[3:]}, as the plan has, found {found[:3]} and {found[3:]}")
+        array(amplitudes.value, "amplitudes.value", (math.prod(self._box[3:]),), numpy.uint32)
         return ffi.from_buffer("uint32_t[]", amplitudes.value)
 
     def _made(self, out, destroy, plan=lambda made: made):
@@ -538,7 +541,7 @@ class Plan(_Planned):
             direction = direction._replace(
                 background=self._taken(direction.background, "direction.background", self.shape))
         if direction.default_F is not None:
-            direction = direction._replace(default_F=numpy.array([float(direction.default_F)]))
+            direction = direction._replace(default_F=finite(direction.default_F, 1, "direction.default_F"))
         (image, given), (moved, tangent) = self._image(out), self._image(tangent, "tangent")
         self._apart(image, moved, "out and tangent")
         c = self._vector(direction)

@@ -427,9 +427,8 @@ class FitResult(Record):
             raise errors.UsageError(f"{path}: expected a name that ends in " + (
                 "one of " + ", ".join(sorted(known)) if len(known) > 2 else " or ".join(known)))
         if ending in self._files:
-            with open(path, "wb") as file:
-                file.write(self._files[ending])
-            return None
+            context, kept = new_context(), self._files[ending]
+            return check(context, lib.db_write_text(context, encoded(path), kept, len(kept)))
         context, name = new_context(), encoded(path)
         given = {"c": self._configuration.c, "i": self._kept[0]}
         if ending == ".expt":

@@ -337,6 +337,8 @@ class Experiments(unittest.TestCase):
                 images.c_image(dualbragg.MeasuredImage(counts, **{name: -1}))
         with self.assertRaisesRegex(dualbragg.UsageError, "expected 30 rows in all, found 31"):
             images.c_image(dualbragg.MeasuredImage(counts, panel_rows=(10, 21)))
+        named, _kept = images.c_image(dualbragg.MeasuredImage(counts, detector="\udce9A"))
+        self.assertEqual(dualbragg._library.ffi.string(named.detector), b"\xe9A")
         with self.assertRaisesRegex(dualbragg.UsageError, "panel_rows: expected numbers above 0, found -10"):
             images.c_image(dualbragg.MeasuredImage(counts, panel_rows=(-10, 40)))
 
@@ -387,6 +389,26 @@ class Refused(unittest.TestCase):
         self.refuses(dualbragg.UsageError, ["experiment", "Plan"], dualbragg.Amplitudes, dualbragg.Plan(e), [[1, 2, 3]])
         self.refuses(dualbragg.UsageError, ["list of experiments"], batch.forward, e)
         self.refuses(dualbragg.UsageError, ["shot 1", "int"], batch.forward, [e, 3])
+        light = numpy.ones((1, *batch.shape), batch.dtype)
+        for wrong in (e, 5):
+            for call in (batch.vjp, batch.vjp_all, batch.vjp_sums, batch.products):
+                self.refuses(dualbragg.UsageError, ["list of experiments"], call, wrong, light)
+        filled = numpy.full_like(light, -7)
+        batch.vjp([e], light, filled)  # without parameters
+        numpy.testing.assert_array_equal(filled, batch.forward([e]))
+        self.refuses(dualbragg.UsageError, ["direction.default_F"], dualbragg.Plan(e).jvp_all, dualbragg.Vector(default_F="a"))
+        for hkl in ([[0, 0, 2**31 + 5]], numpy.array([[0, 0, 2**63 + 5]], numpy.uint64), [[0, -10**6 - 1, 0]]):
+            for call in (lambda h: e.set_amplitudes(h, [1.0]), lambda h: dualbragg.Amplitudes(e, h)):
+                self.refuses(dualbragg.UsageError, ["indices of at most 1000000"], call, hkl)
+        boxes = [numpy.argwhere(numpy.ones(n)) + start for n, start in (((2, 3, 4), 0), ((4, 3, 2), 0), ((2, 3, 4), 5))]
+        lists = [dualbragg.Experiment(**SCENE) for _ in boxes]
+        for one, hkl in zip(lists, boxes):
+            one.set_amplitudes(hkl, numpy.arange(1.0, 25))
+        own = dualbragg.Amplitudes(lists[0], boxes[0])
+        numpy.testing.assert_array_equal(own.get(lists[0]), numpy.arange(1.0, 25))
+        for other in lists[1:]:
+            self.refuses(dualbragg.UsageError, ["amplitudes: expected"], own.get, other)
+            self.refuses(dualbragg.UsageError, ["amplitudes: expected"], dualbragg.Plan(other).share, own)
         batch = dualbragg.Batch(e, ["cell_a", "misset_x"])
         light = numpy.ones((1, *batch.shape), batch.dtype)
         for rows in (numpy.empty((1, 2), numpy.float32), numpy.empty((1, 1)), numpy.empty(2), numpy.empty((2, 2)).T[:1]):

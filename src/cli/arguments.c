@@ -381,6 +381,31 @@ static db_status take_flag(reader *in, const db_flag *before, db_argument *taken
     return take_values(in, flag, taken);
 }
 
+static int is_given(const db_arguments *arguments, const db_flag *flag) {
+    int given = 0;
+    for (size_t i = 0; i < arguments->count; i++) given |= arguments->argument[i].flag == flag;
+    return given;
+}
+
+/* Refuses flags without effect, because another one is missing. */
+static db_status check_needs(const db_arguments *arguments, const db_flag_table *table) {
+    for (size_t i = 0; i < arguments->count; i++) {
+        const db_flag *const flag = arguments->argument[i].flag;
+        char name[NAME_SIZE], text[4 * NAME_SIZE] = "";
+        int met = !flag || !flag->needs;
+        for (const char *rest = met ? NULL : flag->needs;
+             rest && (rest = db_next_flag_word(rest, name));) {
+            met |= is_given(arguments, db_flag_named(table, name));
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? " or " : "",
+                     name);
+        }
+        if (!met)
+            return db_complain(table->command, DB_ERROR_USAGE,
+                               "%s has no effect without %s; expected both", flag->name, text);
+    }
+    return DB_OK;
+}
+
 db_status db_arguments_read(db_arguments *arguments, const db_flag_table *table, int argc,
                             char **argv) {
     reader in = { .table = table, .argc = argc, .next = 1, .argv = argv };
@@ -401,7 +426,7 @@ db_status db_arguments_read(db_arguments *arguments, const db_flag_table *table,
         if (status != DB_OK) return status;
         before = taken->flag;
     }
-    return DB_OK;
+    return before && before->ends ? DB_OK : check_needs(arguments, table);
 }
 
 void db_arguments_clear(db_arguments *arguments) {

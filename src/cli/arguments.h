@@ -38,6 +38,7 @@ typedef struct db_flag {
     int group;
     db_flag_status status;
     const char *remark;
+    const char *needs; /* flags, blank-separated, without one of which it has no effect; NULL */
     unsigned commands; /* bits of its commands; 0: commands of its group */
     unsigned also;     /* further commands */
 

@@ -83,12 +83,15 @@ static db_status random_misset(const reader *in, const double *number, int count
         return db_complain("orient", DB_ERROR_INPUT,
                            "%s:%zu: RANDOM: expected a seed from 1 to 2147483646, found %g",
                            in->path, in->line_number, number[1]);
+    if (count > 0 && !(number[0] > 0))
+        return db_complain("orient", DB_ERROR_INPUT,
+                           "%s:%zu: RANDOM: expected an angle above 0, found %g", in->path,
+                           in->line_number, number[0]);
     db_setup_init(&setup);
     setup.cell[0] = 1;
     setup.misset_random = 1;
     setup.misset_seed = count > 1 ? (long)number[1] : in->settings->setup.misset_seed;
-    setup.misset_spread =
-        count > 0 && number[0] > 0 ? number[0] : in->settings->setup.misset_spread;
+    setup.misset_spread = count > 0 ? number[0] : in->settings->setup.misset_spread;
     const db_status status = db_setup_resolve(in->context, &setup, &e, NULL, NULL);
     if (status != DB_OK)
         return db_complain("orient", status, "%s:%zu: RANDOM: %s", in->path, in->line_number,
@@ -276,8 +279,10 @@ static int run_orient(const db_command *command, int argc, char **argv) {
         db_settings_apply(&settings, &given);
         if (settings.help)
             db_print_help(stdout, command);
-        else
+        else {
+            db_settings_remark(&settings, &given);
             status = orient_by_spots(&settings);
+        }
     }
     db_arguments_clear(&given);
     return db_status_exit_code(status);

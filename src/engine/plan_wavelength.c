@@ -2,6 +2,7 @@
  * times wavelengths is the sum of photons times wavelengths. */
 #include "base/given.h"
 #include "engine/device_plan.h"
+#include "engine/plan_background.h"
 #include "engine/plan_state.h"
 
 #include <dualbragg/plan.h>
@@ -117,12 +118,13 @@ static void *empty_image(const db_plan *plan) {
 }
 
 static db_status check_plan(db_plan *plan, const void *image) {
+    const int lit = db_plan_background_pixels(plan) != NULL;
     int there;
     DB_TRY(db_need_list(plan->context, "image of mean wavelengths", image, 1));
-    if (plan->job.background || plan->experiment.reference.on)
+    if (lit || plan->experiment.reference.on)
         return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
                        "mean wavelengths: expected a plan without %s",
-                       plan->job.background ? "a background image, whose photons have none"
+                       lit ? "a background image, whose photons have none"
                                             : "nanoBragg's arithmetic (compat)");
     DB_TRY(db_device_has(plan, image, &there));
     return !there ? DB_OK

@@ -61,6 +61,16 @@
     expect 2 "--tolerance: expected a number from 0, found '-1'" check $small --tolerance -1
     expect 2 "-oracle_tolerance: expected a number from 0, found '-1'" check $small -oracle_tolerance -1
     expect 2 "-difference_tolerance: expected a number from 0, found '-1e-7'" check $small -difference_tolerance -1e-7
+    # flags that need another one
+    for named in "--range 1 2" --resume "-jitter_cell 0.1" "-jitter_fluence 0.1" "-jitter_wavelength 0.1" "-sase 0.002 0.0002" -noreflections; do
+        expect 2 "${named%% *} has no effect without --shots or --random; expected both" sim $small -floatfile o $named
+    done
+    for named in "-hkl_columns F" "-hkl_space_group 96" "-k_sol 0.3" "-b_sol 30" "-model_resolution 2" "-anomalous no"; do
+        expect 2 "${named%% *} has no effect without -hkl; expected both" sim $small -floatfile o $named
+    done
+    for named in "-expt_number 0" "-expt_frame 1"; do
+        expect 2 "${named%% *} has no effect without -expt; expected both" sim $small -floatfile o $named
+    done
     # the distance is to blame, not the sub-pixels
     expect 3 "pixel size: 172 mm is unusual; expected 0.0005 to 5 mm (if it is in um, write 0.172)" \
         sim -cell 78 -N 20 -default_F 1 -detpixels 8 -pixel 172 -floatfile o

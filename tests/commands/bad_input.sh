@@ -72,6 +72,10 @@ cell="-cell 40 50 60 90 100 90"
     expect 3 "../words:1: MISSET: expected a finite number, found 'two'" orient -keywords ../words
     printf 'CELL 40 50 60 90 90 90\nRANDOM 500\n' > ../words
     expect 3 "../words:2: RANDOM: misset spread" orient -keywords ../words
+    for angle in 0 -5; do
+        printf 'CELL 40 50 60 90 90 90\nRANDOM %s 3\n' $angle > ../words
+        expect 3 "../words:2: RANDOM: expected an angle above 0, found $angle" orient -keywords ../words
+    done
     printf 'CELL 40 50 60 90 90 90\nRANDOM 5 1e300\n' > ../words
     expect 3 "../words:2: RANDOM: expected a seed" orient -keywords ../words
     printf 'MISSET 1 2 3\n' > ../words

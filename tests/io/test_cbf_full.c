@@ -594,6 +594,47 @@ static void panels_must_have_one_width(void **state) {
                    "one width", "6 and 3");
 }
 
+/* Without tables each binary section is a panel of its own, of 3 x 2 and 3 x 1 pixels. A table that gives one array two
+ * sections contradicts itself. */
+static void sections_without_names_are_panels(void **state) {
+    (void)state;
+    static const int64_t pixels[2][6] = { { 1, 2, 3, 4, 5, 6 }, { 7, 8, 9 } };
+    static const char *const rows[] = { "2", "1" };
+    static pieces file;
+    db_measured_image image;
+    for (int named = 0; named < 2; named++) {
+        file.size = 0;
+        add_text(&file, "###CBF: VERSION 1.5\ndata_x\n");
+        if (named)
+            add_text(&file, "loop_\n_diffrn_data_frame.array_id\n_diffrn_data_frame.binary_id\n"
+                            " A 1\n A 2\n");
+        add_text(&file, "loop_\n_array_data.data\n");
+        for (int s = 0; s < 2; s++) {
+            unsigned char offsets[15 * 6];
+            char shape[160];
+            snprintf(shape, sizeof shape,
+                     "X-Binary-Number-of-Elements: %d\nX-Binary-Size-Fastest-Dimension: 3\n"
+                     "X-Binary-Size-Second-Dimension: %s",
+                     6 - 3 * s, rows[s]);
+            add_section(&file, s + 1, "x-CBF_BYTE_OFFSET", shape, offsets,
+                        cbf_compress(pixels[s], (size_t)(6 - 3 * s), offsets));
+        }
+        const char *const path = folder_file("unnamed.cbf", file.bytes, file.size);
+        if (named) {
+            expect_failure(test_context(), DB_ERROR_INPUT,
+                           db_read_image(test_context(), path, &image), "unnamed.cbf: array A",
+                           "expected one binary section, found two");
+            continue;
+        }
+        expect_ok(test_context(), db_read_image(test_context(), path, &image));
+        assert_int_equal(image.panel_count, 2);
+        assert_int_equal(image.panels[1].first_row, 2);
+        assert_int_equal(image.slow_pixels, 3);
+        for (int i = 0; i < 9; i++) assert_true(image.value[i] == (float)(i + 1));
+        db_measured_image_clear(&image);
+    }
+}
+
 static void tables_that_contradict_the_arrays_are_named(void **state) {
     (void)state;
     db_measured_image image;
@@ -675,6 +716,7 @@ int main(void) {
         cmocka_unit_test(goniometers_of_many_circles_are_refused),
         cmocka_unit_test(axes_that_lead_nowhere_are_named),
         cmocka_unit_test(panels_must_have_one_width),
+        cmocka_unit_test(sections_without_names_are_panels),
         cmocka_unit_test(tables_that_contradict_the_arrays_are_named),
         cmocka_unit_test(damaged_files_never_crash),
         cmocka_unit_test(measured_images_are_read),

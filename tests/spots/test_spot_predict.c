@@ -373,6 +373,10 @@ static void pixels_have_a_mean_wavelength(void **state) {
         assert_int_equal(db_plan_mean_wavelength(plan, mean), DB_OK);
         assert_int_equal(db_plan_forward(plan, after), DB_OK);
         assert_memory_equal(image, after, sizeof image);
+        assert_int_equal(db_plan_set_background(plan, image), DB_OK);
+        assert_int_equal(db_plan_mean_wavelength(plan, after), DB_ERROR_UNSUPPORTED);
+        assert_non_null(strstr(db_context_message(context), "a background image"));
+        assert_int_equal(db_plan_set_background(plan, NULL), DB_OK);
         const double middle = (1.28 + 3 * 1.31 + 2 * 1.33) / 6;
         for (int j = 0; j < SOURCES;
              j++) { /* alone, with the wavelength that the spectrum gave it */

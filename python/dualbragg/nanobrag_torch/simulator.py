@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import math
+import os
 from typing import Any, Optional
 
 import torch
@@ -35,6 +36,10 @@ def _number(value, what):
     if not math.isfinite(number):
         raise errors.UsageError(f"{what}: expected a finite number, found {number}")
     return number
+
+
+def _axis(value):
+    return None if value is None else tuple(_number(v, "an axis") for v in value)
 
 
 def _refuse(config, defaults, names):
@@ -94,9 +99,9 @@ class Simulator:
                                                                               "pixel_size_mm"),
                     convention=d.detector_convention.value, point_pixel=bool(d.point_pixel))
         for name, value, default in (
-                ("spindle_axis", c.spindle_axis, (0.0, 0.0, 1.0)), ("mosaic_seed", c.mosaic_seed, None),
-                ("twotheta_axis", d.twotheta_axis, None), ("dmin", b.dmin, 0),
-                ("polarization_axis", b.polarization_axis, (0.0, 0.0, 1.0)),
+                ("spindle_axis", _axis(c.spindle_axis), (0.0, 0.0, 1.0)), ("mosaic_seed", c.mosaic_seed, None),
+                ("twotheta_axis", _axis(d.twotheta_axis), None), ("dmin", b.dmin, 0),
+                ("polarization_axis", _axis(b.polarization_axis), (0.0, 0.0, 1.0)),
                 ("water_size", b.water_size_um, 0), ("hkl", self.crystal.hkl_file, None)):
             if value is not None and value != default:
                 made[name] = value
@@ -115,6 +120,16 @@ class Simulator:
             made["fluence"] = _number(b.fluence, "fluence")
         made.update(self._beam_centre(d))
         return made
+
+    def _file_version(self):
+        """Return what changes if the file of structure factors is written anew."""
+        if self.crystal.hkl_file is None:
+            return None
+        try:
+            now = os.stat(self.crystal.hkl_file)
+        except OSError:  # which Experiment tells
+            return None
+        return now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns
 
     @staticmethod
     def _beam_centre(d):
@@ -136,7 +151,7 @@ class Simulator:
         learned = {n: v for n, v in quantities.items()
                    if isinstance(v, torch.Tensor) and v.requires_grad}
         fixed = {n: _number(v, n) for n, v in quantities.items() if n not in learned}
-        key = repr((sorted(keywords.items()), sorted(fixed.items()), list(learned), self.dtype))
+        key = repr((sorted(keywords.items()), self._file_version(), sorted(fixed.items()), list(learned), self.dtype))
         render = _renderers.get(key)
         if render is None:
             render = self._renderer(keywords, {n: _number(v, n) for n, v in quantities.items()},
@@ -148,7 +163,7 @@ class Simulator:
         image = render(torch.stack([v.reshape(()).double() for v in learned.values()]) if learned
                        else torch.empty(0, dtype=torch.float64))
         mask = self.detector.config.mask_array
-        return image if mask is None else image * mask.to(image.dtype)
+        return image if mask is None else image * torch.as_tensor(mask).to(image.dtype)
 
     def _renderer(self, keywords, at, names):
         experiment = Experiment(

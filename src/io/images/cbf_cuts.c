@@ -28,7 +28,7 @@ static db_status read_tables(decoding *d) {
 }
 
 /* The array in a binary section; length 0: no table names it. */
-db_word db_cbf_array_of(const db_cbf_arrays *d, long long binary_id) {
+static db_word array_of(const db_cbf_arrays *d, long long binary_id) {
     const db_cif_table *const tables[] = { &d->data_frame, &d->intensities };
     for (int t = 0; t < 2; t++) {
         const int id = db_cif_column(tables[t], "binary_id"),
@@ -75,11 +75,12 @@ static db_status add_cut(decoding *d, const cut *one) {
     return DB_OK;
 }
 
-static cut whole_of(db_word array, const db_cbf_binary *binary) {
+static cut whole_of(const decoding *d, db_word array, const db_cbf_binary *binary) {
     return (cut){ array,
                   array,
                   { 0, 0, 0 },
-                  { (int)binary->fast_pixels, (int)binary->slow_pixels, (int)binary->sections } };
+                  { (int)binary->fast_pixels, (int)binary->slow_pixels, (int)binary->sections },
+                  d->arrays };
 }
 
 /* One line of array_structure_list_section: narrows a cut along one dimension. */
@@ -106,13 +107,18 @@ static db_status cut_array(decoding *d, db_word array, const db_cbf_binary *bina
     const db_cif_table *const t = &d->section;
     const int array_id = db_cif_column(t, "array_id"), id = db_cif_column(t, "id");
     const size_t first = d->count;
+    for (size_t p = 0; p < first && array.length; p++)
+        if (db_same_word(d->cuts[p].array, array))
+            return db_fail(d->context, DB_ERROR_INPUT,
+                           "%s: array %.*s: expected one binary section, found two", d->path,
+                           DB_WORD_ARGUMENTS(array));
     for (size_t row = 0; row < t->rows; row++) {
         const db_word name = db_cif_value(t, row, id);
         if (!db_same_word(db_cif_value(t, row, array_id), array) || name.length == 0) continue;
         size_t at = first;
         while (at < d->count && !db_same_word(d->cuts[at].name, name)) at++;
         if (at == d->count) {
-            cut one = whole_of(array, binary);
+            cut one = whole_of(d, array, binary);
             one.name = name;
             DB_TRY(add_cut(d, &one));
         }
@@ -120,7 +126,7 @@ static db_status cut_array(decoding *d, db_word array, const db_cbf_binary *bina
     }
     if (d->count > first) return DB_OK;
     for (int slice = 0; slice < binary->sections; slice++) {
-        cut one = whole_of(array, binary);
+        cut one = whole_of(d, array, binary);
         one.start[2] = slice;
         one.count[2] = 1;
         DB_TRY(add_cut(d, &one));
@@ -151,7 +157,7 @@ static db_status survey(decoding *d) {
         const size_t first = d->count;
         DB_TRY(db_cbf_binary_next(d->context, d->path, d->content, from, &binary));
         if (!binary.bytes) break;
-        const db_word array = db_cbf_array_of(d, binary.id);
+        const db_word array = array_of(d, binary.id);
         DB_TRY(check_order(d, array));
         DB_TRY(cut_array(d, array, &binary));
         DB_TRY(check_cuts(d, first));

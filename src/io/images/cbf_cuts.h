@@ -10,6 +10,7 @@
 typedef struct db_cbf_cut {
     db_word array, name;
     int start[3], count[3];
+    size_t section; /* number of the binary section, from 0 */
 } db_cbf_cut;
 
 typedef struct db_cbf_arrays {
@@ -27,9 +28,6 @@ typedef struct db_cbf_arrays {
 db_status db_cbf_arrays_open(db_context *context, const char *path, const db_file_content *content,
                              db_cbf_arrays *arrays);
 void db_cbf_arrays_clear(db_cbf_arrays *arrays);
-
-/* The array in a binary section; length 0: no table names it. */
-db_word db_cbf_array_of(const db_cbf_arrays *arrays, long long binary_id);
 
 /* The end of the text before the first binary section. */
 const char *db_cbf_text_end(const db_file_content *content, const db_cbf_binary *first);

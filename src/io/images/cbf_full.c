@@ -113,10 +113,9 @@ static db_status copy_arrays(const decoding *d) {
         db_cbf_binary binary;
         int32_t *element = NULL;
         DB_TRY(db_cbf_binary_next(d->context, d->path, d->of.content, from, &binary));
-        const db_word array = db_cbf_array_of(&d->of, binary.id);
         const db_status status = unpack_array(d, &binary, &element);
         for (size_t p = 0; status == DB_OK && p < d->of.count; p++)
-            if (db_same_word(d->of.cuts[p].array, array)) copy_panel(d, p, &binary, element);
+            if (d->of.cuts[p].section == a) copy_panel(d, p, &binary, element);
         free(element);
         DB_TRY(status);
         from = binary.bytes + binary.size;

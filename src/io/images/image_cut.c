@@ -54,6 +54,10 @@ db_status db_measured_image_cut(db_context *context, const char *path, const db_
                                 db_measured_image *image) {
     db_measured_image cut = *image;
     long long rows = 0;
+    if (image->dark)
+        return db_fail(context, DB_ERROR_USAGE,
+                       "%s: expected an image without dark levels, which are of the whole detector",
+                       path);
     DB_TRY(check_cuts(context, path, detector, image));
     for (size_t p = 0; p < detector->panel_count; p++) rows += detector->panels[p].slow_pixels;
     cut.value = NULL;

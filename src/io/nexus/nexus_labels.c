@@ -146,6 +146,7 @@ static db_status append_label(db_nexus_labels *l, const db_experiment *e,
     orient_label(l->writer, e, ub, orientation);
     to_quaternion(orientation, quaternion);
     const int64_t row = (int64_t)l->number.extent[0];
+    const double fluence = e->beam.fluence * e->beam.scale;
     db_hdf5_append(out, &l->number, &label->number, 1);
     db_hdf5_append(out, &l->orientation, orientation, 1);
     db_hdf5_append(out, &l->quaternion, quaternion, 1);
@@ -153,7 +154,7 @@ static db_status append_label(db_nexus_labels *l, const db_experiment *e,
     db_hdf5_append(out, &l->misset, label->misset, 1);
     db_hdf5_append(out, &l->cell, e->crystal.cell, 1);
     db_hdf5_append(out, &l->wavelength, &e->beam.wavelength, 1);
-    db_hdf5_append(out, &l->fluence, &e->beam.fluence, 1);
+    db_hdf5_append(out, &l->fluence, &fluence, 1);
     db_hdf5_append(out, &l->photons, &label->photons, 1);
     db_hdf5_append(out, &l->noise_seed, &label->noise_seed, 1);
     db_hdf5_append(out, &l->flicker, &label->flicker, 1);

@@ -29,6 +29,9 @@ expect 2 "expected an image" -o b.png
 expect 2 "one more" '<b>a_0001.img' a.h5 -o b.png
 expect 2 "lower end first" '<b>a_0001.img' -counts 10 10 -o b.png
 expect 2 "below 400" '<b>a_0001.img' -roi 400 410 0 10 -o b.png
+expect 0 "ends.png" '<b>a_0001.img' -roi 5 399 7 399 -o ends.png
+expect 0 "beyond.png" '<b>a_0001.img' -roi 5 2147483647 7 2147483647 -o beyond.png
+cmp -s ends.png beyond.png || complain "-roi: ends beyond the image are not its ends"
 expect 3 "nothing.img" nothing.img -o b.png
 head -c 9000 '<b>a_0001.img' > cut.img
 expect 3 "cut.img" cut.img -o b.png

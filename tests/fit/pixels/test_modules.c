@@ -331,6 +331,10 @@ static void spots_of_the_whole_image_are_found_on_modules(void **state) {
     assert_true(spots.spot[2].panel == 1 && spots.spot[2].position[1] == 349.5);
     assert_true(spots.spot[3].panel == 1 && spots.spot[3].position[1] == 20);
     db_fit_spots_clear(&spots);
+    (void)scratch_file("spots.txt", "12.5 30.5 0 strong\n12.5 30.5 p3\n");
+    expect_failure(context, DB_ERROR_INPUT, db_fit_config_read_spots(context, &config, &spots),
+                   "spots.txt:2: expected fast slow, and perhaps the number of a panel, found "
+                   "'12.5 30.5 p3'");
     db_fit_config_clear(&config);
     /* boxes end with their module */
     read_config("boxes.yaml", WHOLE "panel_groups: {lower: [1]}\ndata: {boxes: boxes.txt}\n");
