@@ -125,7 +125,7 @@ static db_status check_plan(db_plan *plan, const void *image) {
         return db_fail(plan->context, DB_ERROR_UNSUPPORTED,
                        "mean wavelengths: expected a plan without %s",
                        lit ? "a background image, whose photons have none"
-                                            : "nanoBragg's arithmetic (compat)");
+                           : "nanoBragg's arithmetic (compat)");
     DB_TRY(db_device_has(plan, image, &there));
     return !there ? DB_OK
                   : db_fail(plan->context, DB_ERROR_UNSUPPORTED,
