@@ -472,6 +472,44 @@ static void crystals_of_a_stream_are_experiments(void **state) {
     }
 }
 
+static void expect_stream_fails(const char *path, const char *expected) {
+    const db_expt_selection first = { .number = 0 };
+    db_experiment e;
+    db_expt_content content;
+    expect_ok(test_context(), db_experiment_init(test_context(), &e));
+    if (db_read_expt(test_context(), path, &first, &e, &content) == DB_OK)
+        fail_msg("'%s': was read", expected);
+    if (!strstr(db_context_message(test_context()), expected))
+        fail_msg("expected '%s' in '%s'", expected, db_context_message(test_context()));
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+}
+
+static void geometries_of_streams_have_some_size(void **state) {
+    (void)state;
+    enum { LINE = 1000 };
+    const char *const start = "CrystFEL stream format 2.3\n----- Begin geometry file -----\n";
+    char line[LINE + 1];
+    char *const path = strdup(folder_text("empty.stream", start));
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fputs("----- End geometry file -----\n", file);
+    fclose(file);
+    expect_stream_fails(path, "empty.stream:3: the geometry of the stream is empty");
+    folder_text("empty.stream", start);
+    memset(line, ';', LINE - 1);
+    line[LINE - 1] = '\n';
+    line[LINE] = '\0';
+    file = fopen(path, "a");
+    assert_non_null(file);
+    for (int i = 0; i < 17000; i++) fputs(line, file);
+    fclose(file);
+    expect_stream_fails(path,
+                        "empty.stream:16780: the geometry of the stream is larger than 16 MiB");
+    remove(path);
+    free(path);
+}
+
 static void what_is_wrong_in_a_stream_is_named(void **state) {
     (void)state;
     const struct {
@@ -489,21 +527,10 @@ static void what_is_wrong_in_a_stream_is_named(void **state) {
         static char text[8192];
         const char *const whole = make_stream();
         const char *const at = strstr(whole, cases[i].from);
-        db_experiment e;
-        db_expt_content content;
-        const db_expt_selection first = { .number = 0 };
         assert_non_null(at);
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - whole), whole,
                  cases[i].to ? cases[i].to : "", cases[i].to ? at + strlen(cases[i].from) : "");
-        const char *const path = folder_text("wrong.stream", text);
-        expect_ok(test_context(), db_experiment_init(test_context(), &e));
-        if (db_read_expt(test_context(), path, &first, &e, &content) == DB_OK)
-            fail_msg("case %zu: was read", i);
-        if (!strstr(db_context_message(test_context()), cases[i].expected))
-            fail_msg("case %zu: expected '%s' in '%s'", i, cases[i].expected,
-                     db_context_message(test_context()));
-        db_expt_content_clear(&content);
-        db_experiment_clear(&e);
+        expect_stream_fails(folder_text("wrong.stream", text), cases[i].expected);
     }
 }
 
@@ -642,6 +669,7 @@ int main(void) {
         cmocka_unit_test(a_geometry_goes_out_as_it_came_in),
         cmocka_unit_test(what_is_wrong_in_a_geometry_is_named),
         cmocka_unit_test(crystals_of_a_stream_are_experiments),
+        cmocka_unit_test(geometries_of_streams_have_some_size),
         cmocka_unit_test(what_is_wrong_in_a_stream_is_named),
 #if defined(DB_HAVE_HDF5)
         cmocka_unit_test(panels_are_cut_out_of_stacks),

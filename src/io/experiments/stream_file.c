@@ -3,6 +3,7 @@
 #include "io/experiments/stream_file.h"
 
 #include "base/context_internal.h"
+#include "base/growth.h"
 #include "base/text_reader.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_GEOMETRY = 1 << 24 };
+enum { LARGEST_GEOMETRY_MIB = 16 };
 
 db_status db_stream_open(db_context *context, const char *path, db_stream *stream) {
     *stream = (db_stream){ .context = context, .path = path, .file = fopen(path, "r") };
@@ -44,24 +45,34 @@ const char *db_stream_behind(const db_stream *s, const char *start) {
     return strncmp(s->line, start, length) == 0 ? s->line + length : NULL;
 }
 
+/* Adds the line and its end. */
+static db_status keep_line(db_stream *s, size_t *size, size_t *room) {
+    const size_t length = strlen(s->line), end = *size + length + 1;
+    if (end > (size_t)LARGEST_GEOMETRY_MIB << 20)
+        return db_fail(s->context, DB_ERROR_INPUT,
+                       "%s:%zu: the geometry of the stream is larger than %d MiB", s->path,
+                       s->number, LARGEST_GEOMETRY_MIB);
+    DB_GROW(s->context, s->geometry, *room, end + 1, s->path);
+    memcpy(s->geometry + *size, s->line, length);
+    s->geometry[end - 1] = '\n';
+    s->geometry[end] = '\0';
+    *size = end;
+    return DB_OK;
+}
+
 db_status db_stream_geometry(db_stream *s) {
     size_t size = 0, room = 0;
     while (db_stream_next_line(s))
         if (db_stream_behind(s, "----- Begin geometry file")) break;
     s->geometry_line = s->number + 1;
     while (db_stream_next_line(s)) {
-        const size_t length = strlen(s->line);
-        if (db_stream_behind(s, "----- End geometry file")) return DB_OK;
-        if (size + length + 2 > room) {
-            room = 2 * (size + length + 2);
-            char *const grown = room <= LARGEST_GEOMETRY ? realloc(s->geometry, room) : NULL;
-            if (!grown) return db_fail_memory(s->context, "the geometry of a stream");
-            s->geometry = grown;
-        }
-        memcpy(s->geometry + size, s->line, length);
-        size += length;
-        s->geometry[size++] = '\n';
-        s->geometry[size] = '\0';
+        if (!db_stream_behind(s, "----- End geometry file"))
+            DB_TRY(keep_line(s, &size, &room));
+        else if (size)
+            return DB_OK;
+        else
+            return db_fail(s->context, DB_ERROR_INPUT,
+                           "%s:%zu: the geometry of the stream is empty", s->path, s->number);
     }
     return db_fail(s->context, DB_ERROR_INPUT,
                    "%s: expected a geometry (----- Begin geometry file ----- to ----- End geometry "
