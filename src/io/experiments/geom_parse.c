@@ -83,6 +83,11 @@ static db_status read_number(const line *l, double *value) {
     return db_word_number(word, value) ? DB_OK : fail_line(l, "a number");
 }
 
+static db_status read_positive(const line *l, double *value) {
+    DB_TRY(read_number(l, value));
+    return *value > 0 ? DB_OK : fail_line(l, "a number > 0");
+}
+
 /* Reads the number of a pixel, which may have a fraction of 0. */
 static db_status read_pixel(const line *l, int *value) {
     double number;
@@ -203,12 +208,13 @@ static db_status read_panel_key(const line *l, db_geom_panel *panel, db_layout_p
     const struct {
         const char *key;
         double *number;
-    } numbers[] = {
-        { "corner_x", &panel->corner[0] },    { "corner_y", &panel->corner[1] },
-        { "coffset", &panel->coffset },       { "res", &panel->res },
-        { "adu_per_eV", &panel->adu_per_ev }, { "adu_per_photon", &panel->adu_per_photon },
-        { "max_adu", &panel->max_adu }
-    };
+    } numbers[] = { { "corner_x", &panel->corner[0] },
+                    { "corner_y", &panel->corner[1] },
+                    { "coffset", &panel->coffset },
+                    { "max_adu", &panel->max_adu } },
+      positive[] = { { "res", &panel->res },
+                     { "adu_per_eV", &panel->adu_per_ev },
+                     { "adu_per_photon", &panel->adu_per_photon } };
     const struct {
         const char *key;
         int *pixel;
@@ -226,6 +232,8 @@ static db_status read_panel_key(const line *l, db_geom_panel *panel, db_layout_p
                   { "saturation_map_file", &at->saturation.file } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (strcmp(l->key, numbers[i].key) == 0) return read_number(l, numbers[i].number);
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
+        if (strcmp(l->key, positive[i].key) == 0) return read_positive(l, positive[i].number);
     for (size_t i = 0; i < sizeof pixels / sizeof *pixels; i++)
         if (strcmp(l->key, pixels[i].key) == 0) return read_pixel(l, pixels[i].pixel);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -388,6 +396,18 @@ static db_status check_dimensions(const db_geom *geom, size_t p) {
                    geom->layout->path, geom->panel[p].line, geom->layout->panel[p].name);
 }
 
+/* Turns the last pixel into a number of pixels. */
+static db_status count_pixels(const db_geom *geom, size_t p, int axis) {
+    static const char *const names[] = { "fs", "ss" };
+    db_layout_panel *const at = &geom->layout->panel[p];
+    at->size[axis] -= at->first[axis] - 1;
+    if (at->size[axis] >= 1) return DB_OK;
+    return db_fail(geom->context, DB_ERROR_INPUT,
+                   "%s:%zu: panel %s: expected max_%s of at least min_%s, %d, found %d",
+                   geom->layout->path, geom->panel[p].line, at->name, names[axis], names[axis],
+                   at->first[axis], at->size[axis] + at->first[axis] - 1);
+}
+
 static db_status check_panel(const db_geom *geom, size_t p) {
     const db_geom_panel *const panel = &geom->panel[p];
     db_layout_panel *const at = &geom->layout->panel[p];
@@ -399,12 +419,10 @@ static db_status check_panel(const db_geom *geom, size_t p) {
     if (isnan(panel->slow[0])) return miss(geom, p, "ss");
     if (isnan(panel->corner[0])) return miss(geom, p, "corner_x");
     if (isnan(panel->corner[1])) return miss(geom, p, "corner_y");
-    if (!(panel->res > 0)) return miss(geom, p, "res > 0 (pixels per metre)");
+    if (isnan(panel->res)) return miss(geom, p, "res > 0 (pixels per metre)");
     if (!panel->clen) return miss(geom, p, "clen");
     for (int i = 0; i < 2; i++) {
-        at->size[i] -= at->first[i] - 1; /* until here the last pixel */
-        if (at->size[i] < 1)
-            return miss(geom, p, i ? "max_ss of at least min_ss" : "max_fs of at least min_fs");
+        DB_TRY(count_pixels(geom, p, i));
         at->corner[i] = panel->corner[i];
         at->fast[i] = panel->fast[i];
         at->slow[i] = panel->slow[i];

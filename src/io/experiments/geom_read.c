@@ -193,6 +193,21 @@ static db_status mask_regions(const db_geom *geom, size_t p, db_expt_panel *said
     return DB_OK;
 }
 
+/* A region without pixels would mask nothing. */
+static db_status check_order(const db_geom *geom, const db_geom_bad *bad) {
+    static const char *const axes[2][2] = { { "fs", "ss" }, { "x", "y" } };
+    for (int i = 0; i < 2; i++) {
+        const char *const axis = axes[bad->kind - 1][i];
+        const double least = bad->range[2 * i], most = bad->range[2 * i + 1];
+        if (most < least)
+            return db_fail(geom->context, DB_ERROR_INPUT,
+                           "%s:%zu: bad region %s: expected max_%s of at least min_%s, %g, found "
+                           "%g",
+                           geom->layout->path, bad->line, bad->name, axis, axis, least, most);
+    }
+    return DB_OK;
+}
+
 static db_status check_regions(const db_geom *geom) {
     for (size_t b = 0; b < geom->bad_count; b++) {
         db_geom_bad *const bad = &geom->bad[b];
@@ -203,6 +218,7 @@ static db_status check_regions(const db_geom *geom) {
                            "%s:%zu: bad region %s: expected min_fs, max_fs, min_ss and max_ss, or "
                            "min_x, max_x, min_y and max_y",
                            geom->layout->path, bad->line, bad->name);
+        DB_TRY(check_order(geom, bad));
         if (bad->kind != 1) continue;
         if (!bad->panel && geom->layout->panel_count == 1) continue;
         if (!bad->panel ||
