@@ -137,7 +137,7 @@ const db_setup_field db_setup_fields[] = {
     [DB_FIELD_ANOMALOUS] = CHOICE("anomalous", "anomalous scattering", anomalous, no_yes, INT_MIN, NULL,
         "with coordinates: f' and f'' at the wavelength, so that Friedel mates differ", SHARED),
     [DB_FIELD_DEFAULT_F] = NUMBERS("default_F", "default F", "electrons", 1, default_F, (NOT_NEGATIVE),
-        "structure factor of every reflection that is not in the list"),
+        "structure factor of every reflection that is not in the list", SHARED),
     [DB_FIELD_WAVELENGTH] = NUMBERS("wavelength", "wavelength", "A", 1, wavelength, (POSITIVE), "central wavelength"),
     [DB_FIELD_DISPERSION] = SCALED("dispersion", "dispersion", "percent", 1, dispersion, 0.01, (0, 100),
         "full relative range of wavelengths"),
