@@ -419,15 +419,16 @@ static db_status choose_range(shots_run *r) {
 /* Counts the shots in the files of an earlier run. */
 static db_status count_kept(shots_run *r) {
     const db_settings *const s = &r->session->settings;
-    int files = 0;
+    const char *first = NULL;
     for (int i = 0; i < OUTPUTS && s->resume; i++) {
         size_t count;
         if (!r->out[i].path) continue;
         DB_TRY(db_nexus_count_images(r->session->context, r->out[i].path, &count));
-        if (files++ && count != r->kept)
+        if (first && count != r->kept)
             return db_fail(r->session->context, DB_ERROR_INPUT,
                            "%s: expected %zu shots, as in %s, found %zu", r->out[i].path, r->kept,
-                           r->out[0].path, count);
+                           first, count);
+        if (!first) first = r->out[i].path;
         r->kept = count;
     }
     if (r->kept > r->count)

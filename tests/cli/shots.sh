@@ -189,6 +189,11 @@ refuse "shot 3: r.h5: its last image is not the one" $closed $vary --random 7 -N
 refuse "expected at most 2 shots in a file to continue, found 3" $closed --random 2 -hdf5file r.h5 --resume
 # shellcheck disable=SC2086
 refuse "b.h5: expected 3 shots, as in r.h5, found 7" $closed --random 7 -hdf5file r.h5 -noisefile b.h5 --resume
+# shellcheck disable=SC2086
+sim $closed --random 2 -noisefile wn.h5 -wavelengthfile ww.h5
+rm ww.h5
+# shellcheck disable=SC2086
+refuse "ww.h5: expected 2 shots, as in wn.h5, found 0" $closed --random 2 -noisefile wn.h5 -wavelengthfile ww.h5 --resume
 cmp before.h5 r.h5 || complain "a refused run changes the file"
 # shellcheck disable=SC2086
 sim $closed $vary --random 7 -hdf5file r.h5 -noisefile rn.h5 --resume
