@@ -4,13 +4,15 @@
 #define DB_KERNEL_SPOT_ROWS_H
 
 #include "kernel/spot_find.h"
+#include "model/spread_check.h"
 
 /* Nodes h k l of a row that may have a spot of some source: l from..to. */
 typedef struct {
     int k, from, to;
 } db_spot_run;
 
-enum { DB_SPOT_MOST_RUNS = 2, DB_SPOT_MOST_PASSAGES = 8 };
+/* The half turns of a node begin anywhere in the range. */
+enum { DB_SPOT_MOST_RUNS = 2, DB_SPOT_MOST_PASSAGES = DB_MOST_HALF_TURNS + 1 };
 
 /* The points where a row meets a sphere: roots of |v + l w|^2 = square; returns 0 if there are none. */
 AD_INLINE int row_meets(vec3 v, vec3 w, double square, double root[2]) {

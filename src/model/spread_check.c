@@ -129,6 +129,16 @@ static db_status refuse_spread(db_context *context, const char *what, const char
                    "spots in closed form: %s; expected %s, or sampled spots", what, instead);
 }
 
+static db_status check_rotation(db_context *context, const db_goniometer *g) {
+    static const double rounding = 1e-9; /* of a range from many steps */
+    const double range = g->phi_step * g->phi_steps, most = 180.0 * DB_MOST_HALF_TURNS;
+    if (fabs(range) <= most * (1 + rounding)) return DB_OK;
+    return db_fail(context, DB_ERROR_UNSUPPORTED,
+                   "spots in closed form: expected a phi range (phi step times phi steps) of at "
+                   "most %g degree, or sampled spots, found %g degree",
+                   most, range);
+}
+
 static db_status check_fit(db_context *context, const db_experiment *e) {
     const db_crystal_shape shape = e->crystal.shape;
     if (shape == DB_SHAPE_ROUND || shape == DB_SHAPE_TOPHAT)
@@ -160,6 +170,7 @@ db_status db_spread_check(db_context *context, const db_experiment *experiment) 
     if (s->spots != DB_SPOTS_CLOSED)
         return db_fail(context, DB_ERROR_USAGE, "spots: unknown value %d", (int)s->spots);
     DB_TRY(check_fit(context, experiment));
+    DB_TRY(check_rotation(context, &experiment->goniometer));
     DB_TRY(check_size(context, s->size_correlation));
     DB_TRY(check_blocks(context, s));
     DB_TRY(check_tails(context, s));

@@ -4,6 +4,9 @@
 
 #include <dualbragg/experiment.h>
 
+/* The longest rotation of spots in closed form, in half turns. */
+enum { DB_MOST_HALF_TURNS = 7 };
+
 /* The strains xx, yy, zz, yz, zx, xy that ties leave by themselves, as bits. */
 unsigned db_free_strains(db_strain_ties ties);
 
