@@ -1,5 +1,4 @@
 /* The files that dualbragg fit writes. */
-#define _XOPEN_SOURCE 700
 #include "base/context_internal.h"
 #include "base/path.h"
 #include "cli/complaint.h"
@@ -117,7 +116,7 @@ CURVE_WRITER(4)
 WRITER(write_unmerged, db_fit_shots_write_unmerged(run->context, path, run->result))
 
 static db_status write_list(const fit_run *run, const char *path) {
-    char *const whole = realpath(run->config->image_file, NULL);
+    char *const whole = db_whole_path(run->config->image_file);
     db_expt_image image = { .path = whole ? whole : run->config->image_file,
                             .pedestal = run->image.pedestal,
                             .gain = run->config->settings.gain };

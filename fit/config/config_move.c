@@ -1,5 +1,4 @@
 /* File names of a configuration: of its outputs, and relative names rewritten for another folder. */
-#define _XOPEN_SOURCE 700
 #include "fit/config/config_move.h"
 
 #include "base/context_internal.h"
@@ -25,20 +24,6 @@ db_status db_fit_complete_output_prefix(db_context *context, db_fit_config *conf
     return db_fail(context, DB_ERROR_USAGE, "%s: the file name is too long", config->config_file);
 }
 
-/* Whole path of a name, or of the file before # in FILE#N, an image of many in a file; *file: length of the file's
- * name. NULL: there is none. */
-static char *whole_path(const char *name, size_t *file) {
-    char part[DB_FIT_PATH_SIZE];
-    snprintf(part, sizeof part, "%s", name);
-    char *whole = realpath(part, NULL);
-    for (char *sign = strrchr(part, '#'); !whole && sign; sign = strrchr(part, '#')) {
-        *sign = '\0';
-        whole = realpath(part, NULL);
-    }
-    *file = strlen(part);
-    return whole;
-}
-
 /* Rewrites a file name for a configuration in another folder: names are relative to it. */
 static db_status rename_from(db_context *context, const char *yaml_path,
                              char name[DB_FIT_PATH_SIZE]) {
@@ -48,13 +33,9 @@ static db_status rename_from(db_context *context, const char *yaml_path,
         memmove(name, name + own, strlen(name + own) + 1);
         return DB_OK;
     }
-    size_t file;
-    char *const whole = whole_path(name, &file);
-    const int fits = whole && strlen(whole) + strlen(name + file) < DB_FIT_PATH_SIZE;
-    if (fits) {
-        memmove(name + strlen(whole), name + file, strlen(name + file) + 1);
-        memcpy(name, whole, strlen(whole));
-    }
+    char *const whole = db_whole_path(name);
+    const int fits = whole && strlen(whole) < DB_FIT_PATH_SIZE;
+    if (fits) memcpy(name, whole, strlen(whole) + 1);
     free(whole);
     if (!fits) return db_fail(context, DB_ERROR_FILE, "%s: cannot be found any more", name);
     return DB_OK;

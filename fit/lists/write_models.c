@@ -1,5 +1,4 @@
 /* Refined models of shots: configurations and experiment lists. */
-#define _XOPEN_SOURCE 700
 #include "base/context_internal.h"
 #include "base/json_memory.h"
 #include "base/json_reader.h"
@@ -63,7 +62,7 @@ static void leave_intensities(db_fit_settings *settings) {
 static db_status write_list_of_one(db_context *context, const char *path,
                                    const db_fit_config *config, const db_shot_entry *entry,
                                    const db_experiment *model) {
-    char *const whole = realpath(config->image_file, NULL);
+    char *const whole = db_whole_path(config->image_file);
     const db_expt_image image = { .path = whole ? whole : config->image_file,
                                   .pedestal = entry->pedestal,
                                   .gain = entry->gain,

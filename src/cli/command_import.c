@@ -1,4 +1,5 @@
 /* dualbragg import: reports the contents of files. */
+#include "base/path.h"
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
 #include "cli/help.h"
@@ -97,7 +98,11 @@ static db_status write_list(const import_run *run) {
         return db_complain("import", DB_ERROR_INPUT,
                            "-o %s: expected a file with the detector's geometry; missing: %s",
                            run->options.expt_file, s->sim);
-    db_expt_image image = { .path = s->image >= 0 ? run->file[s->image].name : "", .gain = 1 };
+    char *const whole = s->image >= 0 ? db_whole_path(run->file[s->image].name) : NULL;
+    db_expt_image image = { .path = whole           ? whole
+                                    : s->image >= 0 ? run->file[s->image].name
+                                                    : "",
+                            .gain = 1 };
     if (s->image >= 0) memcpy(image.trusted, run->file[s->image].trusted, sizeof image.trusted);
     db_status status = db_experiment_copy(run->context, &from->experiment, &e);
     if (status == DB_OK) status = take_crystal(run, &e, &has_crystal);
@@ -107,6 +112,7 @@ static db_status write_list(const import_run *run) {
     if (status == DB_OK && from->found & DB_HOLDS_IMAGES) /* a list may refer to itself */
         status = db_expt_keep(run->context, run->options.expt_file, from->path, 0, 0);
     db_experiment_clear(&e);
+    free(whole);
     return status == DB_OK ? DB_OK : db_complain_context("import", status, run->context);
 }
 

@@ -1,4 +1,4 @@
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _POSIX_C_SOURCE 200809L /* strdup */
 /* dualbragg sim: one image; and dualbragg amorphous, where the session has put a crystal that
  * scatters nothing. */
 #include "cli/complaint.h"
@@ -145,7 +145,7 @@ static char *name_in_list(const char *list, const char *image) {
     const size_t folder = db_folder_length(list);
     if (folder == db_folder_length(image) && memcmp(list, image, folder) == 0)
         return strdup(image + folder);
-    char *whole = realpath(image, NULL);
+    char *const whole = db_whole_path(image);
     return whole ? whole : strdup(image);
 }
 

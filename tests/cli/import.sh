@@ -68,6 +68,11 @@ if has JSON; then
     # as a list it makes the same image
     succeed import shot_0001.img shot.mat -o shot.expt --quiet
     succeed sim -expt shot.expt -default_F 100 -N 4 -oversample 1 -polar 0 -floatfile listed.f32 --quiet
+    # a list in any folder leads to its image
+    mkdir mv out
+    cp shot_0001.img mv
+    succeed import mv/shot_0001.img shot.mat -o out/moved.expt --quiet
+    grep -qF "\"$(pwd -P)/mv/shot_0001.img\"" out/moved.expt || complain "no whole path: $(grep -F shot_0001 out/moved.expt)"
     # what sim does not use of a list is named, and nothing else
     sed 's/"__id__": *"crystal"/&, "ML_domain_size_ang": 800/' shot.expt > blocks.expt
     succeed sim -expt blocks.expt -default_F 100 -N 4 -oversample 1 -polar 0 -floatfile blocks.f32
