@@ -89,6 +89,11 @@ static db_status take_crystal(const import_run *run, db_experiment *e, int *has_
     return db_crystal_set_matrix(run->context, &e->crystal, a_star);
 }
 
+static void say_notice(void *user, const char *line) {
+    (void)user;
+    db_remark("import", "%s", line);
+}
+
 static db_status write_list(const import_run *run) {
     const db_import_summary *const s = run->summary;
     const db_imported *const from = s->geometry >= 0 ? &run->file[s->geometry] : NULL;
@@ -106,11 +111,13 @@ static db_status write_list(const import_run *run) {
     if (s->image >= 0) memcpy(image.trusted, run->file[s->image].trusted, sizeof image.trusted);
     db_status status = db_experiment_copy(run->context, &from->experiment, &e);
     if (status == DB_OK) status = take_crystal(run, &e, &has_crystal);
+    db_context_set_notices(run->context, run->options.quiet ? NULL : say_notice, NULL);
     if (status == DB_OK)
         status = db_expt_write(run->context, run->options.expt_file, &e,
                                s->image >= 0 ? &image : NULL, has_crystal);
     if (status == DB_OK && from->found & DB_HOLDS_IMAGES) /* a list may refer to itself */
         status = db_expt_keep(run->context, run->options.expt_file, from->path, 0, 0);
+    db_context_set_notices(run->context, NULL, NULL);
     db_experiment_clear(&e);
     free(whole);
     return status == DB_OK ? DB_OK : db_complain_context("import", status, run->context);

@@ -73,6 +73,14 @@ if has JSON; then
     cp shot_0001.img mv
     succeed import mv/shot_0001.img shot.mat -o out/moved.expt --quiet
     grep -qF "\"$(pwd -P)/mv/shot_0001.img\"" out/moved.expt || complain "no whole path: $(grep -F shot_0001 out/moved.expt)"
+    # names without a number: of stills only
+    cp shot_0001.img shot.img
+    succeed import shot.img shot.mat -o out/still.expt --quiet
+    grep -qF "\"$(pwd -P)/shot.img\"" out/still.expt || complain "a still is not named: $(grep -F shot.img out/still.expt)"
+    # shellcheck disable=SC2086 # words
+    succeed sim $small -osc 1 -intfile turned.img --quiet
+    succeed import turned.img -o out/turned.expt
+    grep -q "out/turned.expt: leaves the image out: expected a number before the extension" ../err || complain "an image is left out: $(cat ../err)"
     # what sim does not use of a list is named, and nothing else
     sed 's/"__id__": *"crystal"/&, "ML_domain_size_ang": 800/' shot.expt > blocks.expt
     succeed sim -expt blocks.expt -default_F 100 -N 4 -oversample 1 -polar 0 -floatfile blocks.f32

@@ -6,12 +6,15 @@
 #include <dualbragg/io.h>
 #include <dualbragg/setup.h>
 #include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/listed_shots.h>
 
 #include <math.h>
 #include <stdlib.h>
 
 #if defined(DB_HAVE_JANSSON)
 #include <jansson.h>
+
+#include "support/notices.h"
 
 static void make_experiment(db_convention convention, double osc, db_experiment *experiment) {
     db_setup setup;
@@ -226,11 +229,16 @@ static void names_become_templates(void **state) {
     make_experiment(DB_CONVENTION_MOSFLM, 0.5, &e);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const db_expt_image image = { cases[i].name, 0, 1, { 0, 0 } };
+        notices[0] = '\0';
+        db_context_set_notices(test_context(), keep_notice, NULL);
         json_t *list = written(&e, &image);
+        db_context_set_notices(test_context(), NULL, NULL);
         const char *template =
             json_string_value(json_object_get(model(list, "imageset"), "template"));
         if (!template != !cases[i].template || (template && strcmp(template, cases[i].template)))
             fail_msg("%s: expected %s, found %s", cases[i].name, cases[i].template, template);
+        if (!template != (strstr(notices, "leaves the image out") != NULL))
+            fail_msg("%s: notices '%s'", cases[i].name, notices);
         int from, to;
         json_unpack(model(list, "scan"), "{s:[i,i]}", "image_range", &from, &to);
         assert_int_equal(from, cases[i].number);
@@ -251,6 +259,32 @@ static void a_still_of_a_file_with_many_has_its_index(void **state) {
                 &index);
     assert_string_equal(file, "run_master.h5");
     assert_int_equal(index, 16);
+    json_decref(list);
+    db_experiment_clear(&e);
+}
+
+static void stills_are_named_without_a_number_too(void **state) {
+    (void)state;
+    static const char *const names[] = { "/a/shot.img", "1234567890.img", "a.7" };
+    db_experiment e;
+    make_experiment(DB_CONVENTION_MOSFLM, 0, &e);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const db_expt_image image = { names[i], 0, 1, { 0, 0 } };
+        json_t *const list = written(&e, &image);
+        const json_t *const set = model(list, "imageset");
+        db_listed_shots shots = { 0 };
+        assert_string_equal(json_string_value(json_object_get(set, "__id__")), "ImageSet");
+        assert_string_equal(json_string_value(json_array_get(json_object_get(set, "images"), 0)),
+                            names[i]);
+        expect_ok(test_context(),
+                  db_list_shots(test_context(), folder_path("x.expt"), &shots)); /* as read */
+        assert_int_equal(shots.count, 1);
+        db_listed_shots_clear(&shots);
+        json_decref(list);
+    }
+    const db_expt_image none = { "", 0, 1, { 0, 0 } };
+    json_t *const list = written(&e, &none);
+    assert_null(model(list, "imageset"));
     json_decref(list);
     db_experiment_clear(&e);
 }
@@ -283,6 +317,7 @@ int main(void) {
         cmocka_unit_test(a_still_crystal_stands_as_it_does_in_the_beam),
         cmocka_unit_test(names_become_templates),
         cmocka_unit_test(a_still_of_a_file_with_many_has_its_index),
+        cmocka_unit_test(stills_are_named_without_a_number_too),
         cmocka_unit_test(what_a_list_cannot_hold_is_refused),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

@@ -19,11 +19,11 @@ typedef struct db_expt_image {
 } db_expt_image;
 
 /** Writes a DIALS experiment list (.expt, JSON): beam, panels with exact origin and axes,
- * goniometer, crystal, a scan if the goniometer moves, and the image (may be NULL; left out
- * if its name has no number, because dxtbx then reads no SMV file). A still crystal is
- * described as it is in the beam, a rotating one as it is at phi = 0, in the frame of dxtbx:
- * x along the spindle, z against the beam. DB_ERROR_UNSUPPORTED for a curved detector, and
- * without jansson.
+ * goniometer, crystal, a scan if the goniometer moves, and the image (may be NULL; that of a
+ * scan is left out with a notice if its name has no number). A still crystal is described as
+ * it is in the beam, a rotating one as it is at phi = 0, in the frame of dxtbx: x along the
+ * spindle, z against the beam. DB_ERROR_UNSUPPORTED for a curved detector, and without
+ * jansson.
  *
  * @param context receives the message of a failure
  * @param path name of the file

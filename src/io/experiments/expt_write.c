@@ -208,6 +208,11 @@ static json_t *imageset_model(const source *from) {
     return put_member(model, "images", json_pack("[s]", from->sequence.text));
 }
 
+/* Stills are named one by one, images of scans by a template. */
+static int names_image(const source *from) {
+    return from->is_scan ? from->sequence.numbered : from->image && *from->image->path;
+}
+
 /* The list, or NULL. */
 static json_t *experiment_list(const source *from) {
     json_t *experiment = json_pack("{s:s, s:s, s:i, s:i, s:i}", "__id__", "Experiment",
@@ -223,7 +228,7 @@ static json_t *experiment_list(const source *from) {
         experiment = put_member(experiment, "scan", json_integer(0));
         scans = append_member(scans, scan_model(from));
     }
-    if (from->sequence.numbered) {
+    if (names_image(from)) {
         experiment = put_member(experiment, "imageset", json_integer(0));
         imagesets = append_member(imagesets, imageset_model(from));
     }
@@ -250,6 +255,11 @@ db_status db_expt_write(db_context *context, const char *path, const db_experime
                     .is_scan = oscillation(&experiment->goniometer) != 0 };
     db_dials_frame(experiment, from.frame);
     DB_TRY(db_image_template_of(context, image ? image->path : "", &from.sequence));
+    if (image && *image->path && !names_image(&from))
+        db_notice(context,
+                  "%s: leaves the image out: expected a number before the extension, as of every "
+                  "image of a scan, found %s",
+                  path, image->path);
     const size_t failures = db_json_failures();
     json_t *const list = experiment_list(&from);
     free(from.sequence.text);
