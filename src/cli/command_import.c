@@ -1,4 +1,5 @@
 /* dualbragg import: reports the contents of files. */
+#include "base/context_internal.h"
 #include "base/path.h"
 #include "cli/complaint.h"
 #include "cli/flag_files.h"
@@ -103,23 +104,27 @@ static db_status write_list(const import_run *run) {
         return db_complain("import", DB_ERROR_INPUT,
                            "-o %s: expected a file with the detector's geometry; missing: %s",
                            run->options.expt_file, s->sim);
-    char *const whole = s->image >= 0 ? db_whole_path(run->file[s->image].name) : NULL;
-    db_expt_image image = { .path = whole           ? whole
-                                    : s->image >= 0 ? run->file[s->image].name
-                                                    : "",
-                            .gain = 1 };
-    if (s->image >= 0) memcpy(image.trusted, run->file[s->image].trusted, sizeof image.trusted);
+    const db_imported *const shown = s->image >= 0 ? &run->file[s->image] : NULL;
+    char *const whole = shown ? db_whole_path(shown->name) : NULL;
+    const db_expt_image image = { .path = whole ? whole : shown ? shown->name : "", .gain = 1 };
+    db_expt_panel *const panel = db_imported_panels(from, shown);
     db_status status = db_experiment_copy(run->context, &from->experiment, &e);
+    if (status == DB_OK && !panel) status = db_fail_memory(run->context, "the panels of a list");
     if (status == DB_OK) status = take_crystal(run, &e, &has_crystal);
     db_context_set_notices(run->context, run->options.quiet ? NULL : say_notice, NULL);
     if (status == DB_OK)
-        status = db_expt_write(run->context, run->options.expt_file, &e,
-                               s->image >= 0 ? &image : NULL, has_crystal);
+        status = db_expt_write(run->context, run->options.expt_file, &e, shown ? &image : NULL,
+                               panel, has_crystal);
     if (status == DB_OK && from->found & DB_HOLDS_IMAGES) /* a list may refer to itself */
         status = db_expt_keep(run->context, run->options.expt_file, from->path, 0, 0);
     db_context_set_notices(run->context, NULL, NULL);
     db_experiment_clear(&e);
+    char lost[DB_LEFT_OUT_TEXT];
+    if (status == DB_OK && !run->options.quiet && db_imported_left_out(from, lost))
+        db_remark("import", "%s leaves out what %s says of: %s", run->options.expt_file, from->path,
+                  lost);
     free(whole);
+    free(panel);
     return status == DB_OK ? DB_OK : db_complain_context("import", status, run->context);
 }
 

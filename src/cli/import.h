@@ -17,6 +17,9 @@ enum {
     DB_MOST_NOTICES = 12
 };
 
+/* Counts beyond every detector's, for lists, which hold no infinity. */
+#define DB_NO_LIMIT 1e9
+
 /* A fact about a file. Programs get the numbers or, without any, the text; people get the text. */
 typedef struct db_fact {
     char key[24]; /* "beam_centre" */
@@ -52,11 +55,12 @@ typedef struct db_imported {
     double wavelength, distance, pixel_size;
     int shape[2]; /* shape of the image */
     size_t panels;
-    double matrix[9];  /* wavelength times A*, of a matrix file */
-    double trusted[2]; /* counts; both 0: not given */
-    double cell[6];    /* of crystal or amplitudes */
-    char group[96];    /* space group */
-    size_t most_panel; /* number of the last panel on which there are spots */
+    double matrix[9];      /* wavelength times A*, of a matrix file */
+    double trusted[2];     /* of an image, counts, pedestal subtracted; both 0: not read */
+    double pedestal, gain; /* of an image; 0, 1 */
+    double cell[6];        /* of crystal or amplitudes */
+    char group[96];        /* space group */
+    size_t most_panel;     /* number of the last panel on which there are spots */
     size_t fact_count;
     db_fact fact[DB_MOST_FACTS];
     /* contents that are doubtful or not used */
@@ -89,6 +93,14 @@ db_status db_imported_amplitudes(db_context *context, db_imported *file);
  * tried. */
 int db_imported_try_orientation(db_context *context, const char *image, const db_imported *geometry,
                                 const double a_star[9], size_t spots[2]);
+
+/* What a list says of each panel besides its place: what the file with the geometry says or, where that says
+ * nothing, the image (NULL: there is none). Masks are borrowed. To be freed; NULL without memory. */
+db_expt_panel *db_imported_panels(const db_imported *geometry, const db_imported *image);
+
+/* What the file with the geometry says of pixels, and lists written do not hold; 0: nothing. */
+enum { DB_LEFT_OUT_TEXT = 300 };
+int db_imported_left_out(const db_imported *geometry, char text[DB_LEFT_OUT_TEXT]);
 
 /* Facts of several files together; members are numbers in the list, -1: none. */
 enum { DB_MOST_CONFLICTS = 32 };

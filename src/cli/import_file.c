@@ -57,6 +57,8 @@ static void add_pixels(const db_measured_image *image, db_imported *file) {
             range[1] = fmax(range[1], value);
         }
     }
+    file->trusted[0] = used > 0 ? fmin(0, floor(range[0])) : 0;
+    file->trusted[1] = isfinite(image->overload) ? image->overload : DB_NO_LIMIT;
     if (used > 0) {
         range[2] = sum / used;
         db_imported_add(file, "counts", 3, range, "%.10g to %.10g, mean %.5g", range[0], range[1],
@@ -84,8 +86,9 @@ static void add_image(const db_measured_image *image, db_imported *file) {
         db_imported_add(file, "pixels", 2, shape, "%.0f x %.0f (fast, slow)", shape[0], shape[1]);
     }
     add_pixels(image, file);
-    if (isfinite(image->overload)) file->trusted[1] = image->overload;
     if (isfinite(image->overload)) add_number(file, "saturation", image->overload, "counts");
+    file->pedestal = image->pedestal;
+    file->gain = image->gain;
     if (image->pedestal != 0) add_number(file, "pedestal", image->pedestal, "counts, taken off");
     if (image->gain != 1) add_number(file, "gain", image->gain, "counts per photon");
     add_number(file, "exposure", image->exposure, "s");
@@ -419,6 +422,7 @@ void db_imported_read(db_context *context, const char *path, const char *image, 
                            .wavelength = NAN,
                            .distance = NAN,
                            .pixel_size = NAN,
+                           .gain = 1,
                            .matrix = { NAN },
                            .cell = { NAN } };
     const long frame = db_frame_split(path, plain, sizeof plain);

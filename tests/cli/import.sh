@@ -98,6 +98,36 @@ if has JSON; then
         succeed import placed.expt
     done
     grep -q "^  cell" ../out && complain "a crystal from nowhere"
+    # gain, pedestal, trusted range, names and masks go on
+    # shellcheck disable=SC2086 # words
+    succeed sim $small -scale 7 -intfile scaled_0001.img --quiet
+    succeed import scaled_0001.img -o out/scaled.expt -json scaled.json
+    sed 's/adu_per_eV = .*/adu_per_photon = 30/' "$corpus/two.geom" > two.geom
+    printf 'flag_equal = 3\np1/mask_edge_pixels = 2\nbad_xy/min_x = 1\nbad_xy/max_x = 2\nbad_xy/min_y = 1\nbad_xy/max_y = 2\n' >> two.geom
+    succeed import two.geom -o out/two.expt
+    grep -q "out/two.expt leaves out what two.geom says of: places of panels in arrays, bad regions by x and y, groups of panels$" ../err ||
+        complain "what two.expt leaves out: $(cat ../err)"
+    sed 's/"pedestal": 0.0/"pedestal": 10.0/' out/two.expt > listed.expt
+    succeed import listed.expt -o out/listed.expt
+    [ ! -s ../err ] || complain "listed.expt leaves something out: $(cat ../err)"
+    succeed import two.geom scaled_0001.img -o out/both.expt --quiet
+    python3 - << 'END' || complain "a list lacks what import has read"
+import json
+def panels(name):
+    return json.load(open(name))["detector"][0]["panels"]
+facts = json.load(open("scaled.json"))["files"][0]["facts"]
+(image,) = panels("out/scaled.expt")
+assert (image["gain"], image["pedestal"], image["mask"]) == (facts["gain"], 40, []) and facts["gain"] == 7, (image, facts)
+assert image["trusted_range"] == [min(0, facts["counts"][0]) + 40, facts["saturation"] + 40], (image, facts)
+said = panels("out/two.expt")
+assert [p["name"] for p in said] == ["p0", "p1"] and [p["gain"] for p in said] == [30, 30], said
+assert said[0]["trusted_range"] == [-1e9, 12000] and said[0]["mask"] == [], said[0]
+edges = [[0, 0, 20, 2], [0, 13, 20, 15], [0, 0, 2, 15], [18, 0, 20, 15]]
+assert said[1]["mask"] == edges + [[3, 2, 5, 3]], said[1]
+assert [(p["pedestal"], p["gain"], p["name"]) for p in panels("out/listed.expt")] == [(10, 30, "p0"), (10, 30, "p1")]
+assert [p["mask"] for p in panels("out/listed.expt")] == [p["mask"] for p in said]
+assert [(p["pedestal"], p["gain"]) for p in panels("out/both.expt")] == [(40, 30), (40, 30)]
+END
     # what contradicts
     sed 's/"wavelength": 1\.3[0-9]*/"wavelength": 1.4/' shot.expt > other.expt
     succeed import shot_0001.img other.expt

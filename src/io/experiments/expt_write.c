@@ -26,6 +26,7 @@ enum { LARGEST_COUNT = 65535 };
 typedef struct source {
     const db_experiment *experiment;
     const db_expt_image *image; /* NULL: there is none */
+    const db_expt_panel *panel; /* NULL: as the image */
     double frame[3][3];         /* rows: the axes x, y, z in the laboratory */
     db_image_template sequence;
     int is_scan, has_crystal;
@@ -97,33 +98,55 @@ static void make_right_angle(const db_experiment *experiment, size_t index, doub
     }
 }
 
+/* What the image says of every panel. */
+static db_expt_panel panel_of_image(const db_expt_image *image) {
+    db_expt_panel said = { .trusted = { -1, LARGEST_COUNT }, .gain = 1 };
+    if (!image) return said;
+    said.gain = image->gain;
+    said.pedestal = image->pedestal;
+    for (int i = 0; i < 2 && image->trusted[0] < image->trusted[1]; i++)
+        said.trusted[i] = image->trusted[i] + image->pedestal;
+    return said;
+}
+
+/* Names that are no UTF-8 cannot be in JSON: they are replaced, as missing ones. */
+static json_t *name_of_panel(const db_expt_panel *said, size_t index) {
+    json_t *const own = *said->name ? json_string(said->name) : NULL;
+    return own ? own : json_sprintf("Panel%zu", index);
+}
+
+static json_t *mask_of_panel(const db_expt_panel *said) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < said->mask_count; i++) {
+        const int *const m = said->mask[i];
+        list = append_member(list, json_pack("[i,i,i,i]", m[0], m[1], m[2], m[3]));
+    }
+    return list;
+}
+
 static json_t *panel_model(const source *from, size_t index) {
     const db_panel *panel = &from->experiment->detector.panels[index];
-    const double pedestal = from->image ? from->image->pedestal : 0,
-                 gain = from->image ? from->image->gain : 1;
+    const db_expt_panel said = from->panel ? from->panel[index] : panel_of_image(from->image);
     const db_detector *detector = &from->experiment->detector;
     const int sensor = detector->sensor_thickness > 0;
-    const int given = from->image && from->image->trusted[0] < from->image->trusted[1];
     double origin[3], fast[3], slow[3];
     (void)db_experiment_pixel_position(from->experiment, index, 0, 0, origin);
     edge(from->experiment, index, panel->fast_pixels, 0, origin, fast);
     edge(from->experiment, index, 0, panel->slow_pixels, origin, slow);
     make_right_angle(from->experiment, index, origin, fast, slow);
-    char name[32];
-    snprintf(name, sizeof name, "Panel%zu", index);
     json_t *model = json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:[i,i], s:[i,i], s:[f,f], s:[f,f]}", "name", name, "type",
-        sensor ? "SENSOR_PAD" : "SENSOR_CCD", "fast_axis", turned_by(from, fast), "slow_axis",
-        turned_by(from, slow), "origin", turned_by(from, origin), "raw_image_offset",
-        panel->image_offset[0], panel->image_offset[1], "image_size", panel->fast_pixels,
-        panel->slow_pixels, "pixel_size", panel->pixel_size[0], panel->pixel_size[1],
-        "trusted_range", given ? from->image->trusted[0] + pedestal : -1.0,
-        given ? from->image->trusted[1] + pedestal : LARGEST_COUNT);
-    json_t *rest = json_pack("{s:f, s:s, s:f, s:s, s:[], s:f, s:f, s:{s:s}}", "thickness",
+        "{s:o, s:s, s:o, s:o, s:o, s:[i,i], s:[i,i], s:[f,f], s:[f,f]}", "name",
+        name_of_panel(&said, index), "type", sensor ? "SENSOR_PAD" : "SENSOR_CCD", "fast_axis",
+        turned_by(from, fast), "slow_axis", turned_by(from, slow), "origin",
+        turned_by(from, origin), "raw_image_offset", panel->image_offset[0], panel->image_offset[1],
+        "image_size", panel->fast_pixels, panel->slow_pixels, "pixel_size", panel->pixel_size[0],
+        panel->pixel_size[1], "trusted_range", said.trusted[0], said.trusted[1]);
+    json_t *rest = json_pack("{s:f, s:s, s:f, s:s, s:o, s:f, s:f, s:{s:s}}", "thickness",
                              sensor ? 1e-3 * detector->sensor_thickness : 0.0, "material",
                              sensor ? db_sensor_material_name(detector->sensor_material) : "", "mu",
                              sensor ? 1e3 / detector->attenuation_depth : 0.0, "identifier", "",
-                             "mask", "gain", gain, "pedestal", pedestal, "px_mm_strategy", "type",
+                             "mask", mask_of_panel(&said), "gain", said.gain, "pedestal",
+                             said.pedestal, "px_mm_strategy", "type",
                              sensor ? "ParallaxCorrectedPxMmStrategy" : "SimplePxMmStrategy");
     if (json_object_update(model, rest) != 0) {
         json_decref(model);
@@ -242,7 +265,7 @@ static json_t *experiment_list(const source *from) {
 #endif
 
 db_status db_expt_write(db_context *context, const char *path, const db_experiment *experiment,
-                        const db_expt_image *image, int has_crystal) {
+                        const db_expt_image *image, const db_expt_panel *panel, int has_crystal) {
 #if defined(DB_HAVE_JANSSON)
     DB_TRY(db_experiment_check(context, experiment));
     if (experiment->detector.curved)
@@ -251,6 +274,7 @@ db_status db_expt_write(db_context *context, const char *path, const db_experime
                        path);
     source from = { .experiment = experiment,
                     .image = image,
+                    .panel = panel,
                     .has_crystal = has_crystal,
                     .is_scan = oscillation(&experiment->goniometer) != 0 };
     db_dials_frame(experiment, from.frame);
@@ -270,6 +294,7 @@ db_status db_expt_write(db_context *context, const char *path, const db_experime
 #else
     (void)experiment;
     (void)image;
+    (void)panel;
     (void)has_crystal;
     return db_fail(context, DB_ERROR_UNSUPPORTED,
                    "%s: this build has no JSON support (jansson), which experiment lists need",
@@ -279,5 +304,5 @@ db_status db_expt_write(db_context *context, const char *path, const db_experime
 
 db_status db_write_expt(db_context *context, const char *path, const db_experiment *experiment,
                         const db_expt_image *image) {
-    return db_expt_write(context, path, experiment, image, 1);
+    return db_expt_write(context, path, experiment, image, NULL, 1);
 }
