@@ -202,7 +202,7 @@ const db_setup_field db_setup_fields[] = {
     [DB_FIELD_TWOTHETA_AXIS] = OPEN_NUMBERS("twotheta_axis", "two-theta axis", "", 3, twotheta_axis, (ANY),
         "of the convention", "rotation axis of the detector", SHARED),
     [DB_FIELD_OVERSAMPLE] = INTEGERS("oversample", "oversample", 1, oversample, (1, DB_MOST_OVERSAMPLE), 0,
-        "chosen by the widths of the spots", "sub-pixels along each edge of a pixel"),
+        "chosen by the widths of the spots", "sub-pixels along each edge of a pixel", SHARED),
     [DB_FIELD_POINT_PIXEL] = CHOICE("point_pixel", "point pixel", point_pixel, no_yes, INT_MIN,
         NULL, "solid angle 1/R^2 without obliquity", SHARED),
     [DB_FIELD_WATER_SIZE] = NUMBERS("water_size", "water size", "um", 1, water_size, (NOT_NEGATIVE),

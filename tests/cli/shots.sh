@@ -97,7 +97,7 @@ bad() {
 bad "misset: expected 3 numbers, found 2" "misset=[1, 2]"
 bad "misset: expected 3 numbers, found '\[1, 2, 3, 4\]'" "misset=[1, 2, 3, 4]"
 bad "a bracket or quote stays open in 'misset=" "misset=[1, 2, 3"
-for shared in beam_centre_px=[10,10] beam_tilt=[1,0] polarization=0.5 exposure=2 distance=3 default_F=7 k_sol=0.3 spots=closed anomalous=yes point_pixel=1 expt_frame=1 pixel_size=0.1 spindle_tilt=[0,0]; do
+for shared in oversample=2 beam_centre_px=[10,10] beam_tilt=[1,0] polarization=0.5 exposure=2 distance=3 default_F=7 k_sol=0.3 spots=closed anomalous=yes point_pixel=1 expt_frame=1 pixel_size=0.1 spindle_tilt=[0,0]; do
     bad "${shared%%=*}: all shots" "$shared"
 done
 bad "nonsense is no key" "a.cbf nonsense=3"
