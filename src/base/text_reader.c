@@ -31,6 +31,22 @@ void db_text_close(db_text *text) {
     *text = (db_text){ 0 };
 }
 
+/* Start of a line's comment; NULL: it has none. */
+static char *comment_in(const db_text *text) {
+    char quote = '\0';
+    if (!text->signs_in_words) return strchr(text->line, '#');
+    for (char *at = text->line; *at; at++) {
+        if (quote) {
+            if (*at == quote) quote = '\0';
+        } else if (*at == '\'' || *at == '"') {
+            quote = *at;
+        } else if (*at == '#' && (at == text->line || strchr(DB_WHITE_SPACE, at[-1]))) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
 int db_text_next_line(db_text *text) {
     while (*text->next) {
         char *end = text->next + strcspn(text->next, "\r\n");
@@ -39,11 +55,8 @@ int db_text_next_line(db_text *text) {
         if (*following == '\n') following++;
         *end = '\0';
         text->line = text->next;
-        char *sign = strchr(text->line, '#');
-        while (sign && text->signs_in_words && sign > text->line &&
-               !strchr(DB_WHITE_SPACE, sign[-1]))
-            sign = strchr(sign + 1, '#');
-        if (sign) *sign = '\0';
+        char *const comment = comment_in(text);
+        if (comment) *comment = '\0';
         text->next = following;
         text->line_number++;
         if (text->line[strspn(text->line, DB_WHITE_SPACE)]) return 1;

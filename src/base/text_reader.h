@@ -10,7 +10,7 @@ typedef struct db_text {
     char *next;         /* start of the next line */
     char *line;         /* the current line, ended by a zero, without line end and '#' comment */
     size_t line_number; /* of the current line, from 1 */
-    int signs_in_words; /* 1: comments begin with a word, and # may be inside one */
+    int signs_in_words; /* 1: comments begin with a word; # may be inside one, and in quotes */
 } db_text;
 
 /* Reads a text file; refuses binary ones. */

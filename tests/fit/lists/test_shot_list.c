@@ -139,6 +139,24 @@ static void a_line_may_name_a_list_of_experiments(void **state) {
     assert_non_null(strstr(db_context_message(context), "shots from 1 to 3, found 2-4"));
 }
 
+/* In quotes a # begins no comment, and behind them it does. */
+static void names_in_quotes_may_have_signs_behind_blanks(void **state) {
+    (void)state;
+    db_fit_shot_list *list;
+    snprintf(config.shot_list, sizeof config.shot_list, "%s",
+             scratch_file("shots.txt", "\"/sp #3/set.h5#1\" model.b_factor=7 # \"a comment\"\n"
+                                       "'/a \" #4.cbf'\n# it's one\n\"/sp #3/set.h5#2-3\"\n"));
+    if (db_fit_shot_list_read(context, &config, NULL, 0, &list) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    static const char *const names[] = { "/sp #3/set.h5#1", "/a \" #4.cbf", "/sp #3/set.h5#2",
+                                         "/sp #3/set.h5#3" };
+    const db_fit_shot_source source = db_fit_shot_list_source(list);
+    assert_int_equal(source.count, 4);
+    for (size_t i = 0; i < 4; i++) assert_string_equal(source.name(source.user, i), names[i]);
+    assert_int_equal(list->entry[0].count, 1);
+    db_fit_shot_list_destroy(&list);
+}
+
 static void a_number_below_zero_is_refused(void **state) {
     (void)state;
     db_fit_shot_list *list;
@@ -288,6 +306,7 @@ int main(void) {
         cmocka_unit_test(a_number_longer_than_its_template_stays_whole),
         cmocka_unit_test(images_of_one_file_are_told_apart),
         cmocka_unit_test(a_line_may_name_a_list_of_experiments),
+        cmocka_unit_test(names_in_quotes_may_have_signs_behind_blanks),
         cmocka_unit_test(a_number_below_zero_is_refused),
         cmocka_unit_test(a_name_beyond_all_length_is_refused),
         cmocka_unit_test(an_angle_that_is_said_counts_though_it_is_0),
