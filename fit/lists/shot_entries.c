@@ -4,6 +4,7 @@
 #include "fit/lists/shot_entries.h"
 
 #include "base/context_internal.h"
+#include "base/frame_name.h"
 #include "base/path.h"
 #include "base/text_reader.h"
 #include "fit/config/config_keys.h"
@@ -113,12 +114,19 @@ static db_status add_image(db_context *context, const db_text *text, const char 
                           text->path);
 }
 
+/* Can the file of an image, FILE or FILE#N, be read? */
+static int is_there(const char *image) {
+    char file[DB_FIT_PATH_SIZE];
+    (void)db_frame_split(image, file, sizeof file);
+    return access(file, R_OK) == 0;
+}
+
 /* Finds the image by its name, or, if the data have moved, beside the list. */
 static char *find_image(const char *list, const char *name) {
     char *const named = db_path_beside(list, name);
-    if (!named || access(named, R_OK) == 0) return named;
+    if (!named || is_there(named)) return named;
     char *const beside = db_path_beside(list, db_file_name(name));
-    if (!beside || access(beside, R_OK) != 0) {
+    if (!beside || !is_there(beside)) {
         free(beside);
         return named;
     }

@@ -139,6 +139,18 @@ static void a_line_may_name_a_list_of_experiments(void **state) {
     assert_non_null(strstr(db_context_message(context), "shots from 1 to 3, found 2-4"));
 }
 
+/* Data that have moved are beside their list, one image in a file or many. */
+static void moved_images_are_beside_their_list(void **state) {
+    (void)state;
+    char one[300], many[330];
+    snprintf(one, sizeof one, "%s", scratch_file("moved.cbf", ""));
+    snprintf(many, sizeof many, "%s#5", scratch_file("moved.h5", ""));
+    expect_names("{\"experiment\": [{\"imageset\": 0}, {\"imageset\": 1}], \"imageset\": "
+                 "[{\"images\": [\"/gone/moved.cbf\"]}, {\"images\": [\"/gone/moved.h5\"], "
+                 "\"single_file_indices\": [4]}]}",
+                 (const char *const[]){ one, many }, 2);
+}
+
 /* In quotes a # begins no comment, and behind them it does. */
 static void names_in_quotes_may_have_signs_behind_blanks(void **state) {
     (void)state;
@@ -306,6 +318,7 @@ int main(void) {
         cmocka_unit_test(a_number_longer_than_its_template_stays_whole),
         cmocka_unit_test(images_of_one_file_are_told_apart),
         cmocka_unit_test(a_line_may_name_a_list_of_experiments),
+        cmocka_unit_test(moved_images_are_beside_their_list),
         cmocka_unit_test(names_in_quotes_may_have_signs_behind_blanks),
         cmocka_unit_test(a_number_below_zero_is_refused),
         cmocka_unit_test(a_name_beyond_all_length_is_refused),
