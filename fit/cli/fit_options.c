@@ -2,6 +2,7 @@
 #include "fit/cli/fit_options.h"
 
 #include "cli/complaint.h"
+#include "fit/config/config_print.h"
 
 #include <dualbragg/io.h>
 #include <dualbragg/expert/file_kind.h>
@@ -9,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { CELL_SIZE = 200 };
 
 #define FLAGS_FILL db_fit_options
 static const db_flag flags[] = {
@@ -119,34 +118,32 @@ static db_status take_word(db_fit_options *options, const char *word) {
     return DB_OK;
 }
 
-static void put_override(db_fit_options *options, char **end, const char *key, const char *value) {
-    options->overrides[options->override_count++] = *end;
-    *end += sprintf(*end, "%s%s", key, value) + 1;
-}
-
-/* Writes a cell as the key model.cell. */
-static void write_cell(const double cell[DB_CELL_CONSTANTS], char text[CELL_SIZE]) {
-    size_t length = 0;
-    for (int i = 0; i < DB_CELL_CONSTANTS && !isnan(cell[i]); i++)
-        length +=
-            (size_t)snprintf(text + length, CELL_SIZE - length, "%c%.15g", i ? ',' : '[', cell[i]);
-    snprintf(text + length, CELL_SIZE - length, "]");
+/* Writes the cell as the key model.cell. */
+static void write_cell(db_fit_options *o) {
+    const size_t size = sizeof o->cell_text;
+    size_t length = (size_t)snprintf(o->cell_text, size, "model.cell=");
+    for (int i = 0; i < DB_CELL_CONSTANTS && !isnan(o->cell[i]); i++)
+        length += (size_t)snprintf(o->cell_text + length, size - length, "%c%.15g", i ? ',' : '[',
+                                   o->cell[i]);
+    snprintf(o->cell_text + length, size - length, "]");
 }
 
 /* Writes flags about the model as keys of a configuration; KEY=VALUE, which comes later, has precedence. */
 static db_status say_model(db_fit_options *o) {
-    const char *const flags_given[] = { o->symmetry, o->matrix, o->expt };
-    char cell[CELL_SIZE];
-    size_t size = 200 + CELL_SIZE;
-    for (int i = 0; i < 3; i++) size += flags_given[i] ? strlen(flags_given[i]) : 0;
-    char *end = o->texts = malloc(size);
-    if (!end) return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the arguments");
-    write_cell(o->cell, cell);
-    if (o->cell_given) put_override(o, &end, "model.cell=", cell);
-    if (o->symmetry) put_override(o, &end, "model.symmetry=", o->symmetry);
-    if (o->matrix) put_override(o, &end, "model.matrix=", o->matrix);
-    if (o->expt) put_override(o, &end, "model.expt=", o->expt);
-    if (!o->matrix && !o->expt) put_override(o, &end, "model.find_orientation=", "yes");
+    const struct {
+        const char *key, *text;
+    } given[DB_MODEL_TEXTS] = { { "model.symmetry", o->symmetry },
+                                { "model.matrix", o->matrix },
+                                { "model.expt", o->expt } };
+    write_cell(o);
+    if (o->cell_given) o->overrides[o->override_count++] = o->cell_text;
+    for (int i = 0; i < DB_MODEL_TEXTS; i++) {
+        if (!given[i].text) continue;
+        if (db_yaml_setting(NULL, given[i].key, given[i].text, &o->texts[i]) != DB_OK)
+            return db_complain("fit", DB_ERROR_MEMORY, "out of memory for the arguments");
+        o->overrides[o->override_count++] = o->texts[i];
+    }
+    if (!o->matrix && !o->expt) o->overrides[o->override_count++] = "model.find_orientation=yes";
     return DB_OK;
 }
 
@@ -191,7 +188,6 @@ db_status db_fit_options_read(db_fit_options *options, int argc, char **argv) {
 void db_fit_options_clear(db_fit_options *options) {
     free(options->overrides);
     free(options->images);
-    free(options->texts);
-    options->overrides = options->images = NULL;
-    options->texts = NULL;
+    for (int i = 0; i < DB_MODEL_TEXTS; i++) free(options->texts[i]);
+    *options = (db_fit_options){ 0 };
 }

@@ -6,19 +6,20 @@
 
 #include <dualbragg/fit.h>
 
-enum { DB_CELL_CONSTANTS = 6 };
+enum { DB_CELL_CONSTANTS = 6, DB_MODEL_TEXTS = 3 };
 
 typedef struct db_fit_options {
     const char *config;  /* CONFIG.yaml; NULL: images are given instead */
     int is_image;        /* 1: the first word names an image */
     const char **images; /* owned, the strings are argv's */
     size_t image_count;
-    const char **overrides; /* key=value; owned, the strings are argv's or in `texts` */
+    const char **overrides; /* key=value; owned, the strings are argv's or these options' */
     size_t override_count;
     double cell[DB_CELL_CONSTANTS]; /* NAN: left out */
     int cell_given;
     const char *symmetry, *matrix, *expt; /* of images without a configuration, like cell */
-    char *texts;                          /* owned */
+    char cell_text[200];                  /* model.cell=... */
+    char *texts[DB_MODEL_TEXTS];          /* the other three likewise; owned; NULL: not given */
     const char *image;                    /* NULL: not given */
     const char *output;
     const char *isa;

@@ -1,6 +1,8 @@
 /* Prints each section with its keys; keys without a value become comments. */
 #include "fit/config/config_print.h"
 
+#include "base/context_internal.h"
+#include "base/text_stream.h"
 #include "fit/config/algorithms.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/quantity.h"
@@ -42,6 +44,17 @@ void db_yaml_print_text(FILE *stream, const char *text) {
             fputc(*c, stream);
     }
     fputc('"', stream);
+}
+
+db_status db_yaml_setting(db_context *context, const char *key, const char *text, char **setting) {
+    db_text_stream made;
+    *setting = NULL;
+    DB_TRY(db_text_stream_open(context, &made));
+    fprintf(made.stream, "%s=", key);
+    db_yaml_print_text(made.stream, text);
+    DB_TRY(db_text_stream_finish(context, &made));
+    *setting = made.bytes;
+    return DB_OK;
 }
 
 static void print_quantities(const unsigned char *set, const db_fit_panel_groups *groups,

@@ -17,4 +17,7 @@ void db_fit_config_print(const db_fit_config *config, db_config_style style, FIL
 /* Writes a text as a YAML scalar, quoted if YAML would misread it. */
 void db_yaml_print_text(FILE *stream, const char *text);
 
+/* Makes "KEY=TEXT" for db_yaml_override, with such a scalar; to be freed. */
+db_status db_yaml_setting(db_context *context, const char *key, const char *text, char **setting);
+
 #endif

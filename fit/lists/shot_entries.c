@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/text_reader.h"
 #include "fit/config/config_keys.h"
+#include "fit/config/config_print.h"
 
 #include <dualbragg/io.h>
 #include <dualbragg/expert/file_kind.h>
@@ -48,15 +49,24 @@ int db_shot_entry_override(db_shot_entry *entry, const char *override) {
     return grown[entry->count] ? (int)++entry->count : 0;
 }
 
+/* Adds KEY=FILE. */
+static db_status override_file(db_context *context, const char *key, const char *file,
+                               db_shot_entry *entry) {
+    char *setting;
+    DB_TRY(db_yaml_setting(context, key, file, &setting));
+    const int added = db_shot_entry_override(entry, setting);
+    free(setting);
+    return db_need_memory(context, added, file);
+}
+
 /* Does "key.path" name a file? */
-static int is_file_key(const char *path, size_t length) {
-    char section[DB_FIT_NAME_SIZE] = "", name[DB_FIT_NAME_SIZE];
-    const char *const dot = memchr(path, '.', length);
-    const size_t before = dot ? (size_t)(dot - path) : 0, from = dot ? before + 1 : 0;
-    if (before >= sizeof section || length - from >= sizeof name) return 0;
+static int is_file_key(const char *path) {
+    char section[DB_FIT_NAME_SIZE] = "";
+    const char *const dot = strchr(path, '.');
+    const size_t before = dot ? (size_t)(dot - path) : 0;
+    const char *const name = dot ? dot + 1 : path;
+    if (before >= sizeof section) return 0;
     memcpy(section, path, before);
-    memcpy(name, path + from, length - from);
-    name[length - from] = '\0';
     for (int s = 0; s < DB_SECTION_COUNT; s++) {
         if (strcmp(db_config_sections[s].name, section) != 0) continue;
         const db_config_key *const key = db_config_key_find(&db_config_sections[s], name);
@@ -73,21 +83,17 @@ static db_status read_override(db_context *context, const db_text *text, char *w
         return db_fail(context, DB_ERROR_INPUT,
                        "%s:%zu: expected KEY=VALUE after the name, found '%.60s'", text->path,
                        text->line_number, word);
-    const size_t key = (size_t)(equals - word);
-    if (!is_file_key(word, key))
+    *equals = '\0';
+    if (!is_file_key(word)) {
+        *equals = '=';
         return db_need_memory(context, db_shot_entry_override(entry, word), text->path);
+    }
     (void)db_unquote(equals + 1);
     char *const file = db_path_beside(text->path, equals + 1);
-    char *const whole = file ? malloc(key + strlen(file) + 2) : NULL;
-    int added = 0;
-    if (whole) {
-        memcpy(whole, word, key + 1);
-        strcpy(whole + key + 1, file);
-        added = db_shot_entry_override(entry, whole);
-    }
+    const db_status status =
+        file ? override_file(context, word, file, entry) : db_fail_memory(context, text->path);
     free(file);
-    free(whole);
-    return db_need_memory(context, added, text->path);
+    return status;
 }
 
 /* Cuts FILE#FIRST-LAST behind the file; 0: it is another name. */
@@ -138,17 +144,15 @@ static char *find_image(const char *list, const char *name) {
  * is the list itself. */
 static db_status add_experiment(db_context *context, const char *path, const db_listed_shot *shot,
                                 int line, db_fit_shot_list *list) {
-    char override[2 * DB_FIT_PATH_SIZE];
+    char number[64];
     char *const image = find_image(path, shot->image);
     db_shot_entry *const entry =
         image ? db_shot_entries_add(list, image, line ? line : (int)shot->number) : NULL;
     free(image);
     if (!entry) return db_fail_memory(context, path);
-    snprintf(override, sizeof override, "model.expt=%s", path);
-    int whole = db_shot_entry_override(entry, override);
-    snprintf(override, sizeof override, "model.expt_number=%ld", shot->number);
-    whole = whole && shot->number >= 0 ? db_shot_entry_override(entry, override) : whole;
-    return db_need_memory(context, whole, path);
+    DB_TRY(override_file(context, "model.expt", path, entry));
+    snprintf(number, sizeof number, "model.expt_number=%ld", shot->number);
+    return db_need_memory(context, shot->number < 0 || db_shot_entry_override(entry, number), path);
 }
 
 /* Adds shots of an experiment list. range: first and last shot, from 1; NULL: all. */
@@ -225,7 +229,11 @@ static db_status read_words(db_context *context, const db_text *text, char *word
         name ? add_named(context, text, name, list) : db_fail_memory(context, text->path);
     free(name);
     DB_TRY(added);
-    for (; *next; next += strlen(next) + 1) DB_TRY(set_all(context, text, next, first, list));
+    while (*next) {
+        char *const setting = next; /* which is changed */
+        next += strlen(next) + 1;
+        DB_TRY(set_all(context, text, setting, first, list));
+    }
     return DB_OK;
 }
 

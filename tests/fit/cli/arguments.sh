@@ -47,6 +47,13 @@ expect 3 'no spots were found' --symmetry tetragonal a.img --output a
 expect 2 "expected a folder" a.img b.img --output a
 expect 2 'a.expt: found an experiment list of DIALS, expected an image, too: dualbragg fit IMAGE --expt a.expt' a.expt
 expect 2 'expected an image, too: dualbragg fit IMAGE --matrix a.mat' a.mat
+# Names of files are taken as they are, whatever they mean in YAML.
+mkdir 'run #3'
+for name in 'run #3/a.expt' '[a].expt' 'a: b.expt' '"a\.expt'; do
+    cp a.expt "$name"
+    expect 3 'blank image' a.img --expt "$name" model.misset=1,2,3 --output a
+done
+expect 3 'run #3/a.mat' a.img --matrix 'run #3/a.mat' --output a
 # Numbers are separated by blanks or commas, values from flags by a blank or =.
 for cell in '--cell 78 78 38 no.cbf' '--cell 78,78,38 no.cbf' '--cell=78,78,38 no.cbf' '--cell 78, 78, 38 no.cbf' 'no.cbf --cell 78' \
     'no.cbf --cell=78 78 38 model.Ncells=20,20,20'; do

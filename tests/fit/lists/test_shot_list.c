@@ -169,6 +169,30 @@ static void names_in_quotes_may_have_signs_behind_blanks(void **state) {
     db_fit_shot_list_destroy(&list);
 }
 
+/* Whatever their characters mean in YAML. */
+static void lists_name_files_as_they_are(void **state) {
+    (void)state;
+    static db_fit_config one;
+    db_fit_shot_list *list;
+    char scan[200], expt[200];
+    snprintf(scan, sizeof scan, "%s", scratch_file("[a #3]: b.expt", STILLS("4, 4")));
+    snprintf(expt, sizeof expt, "%s", scratch_path("c #4, \\.expt"));
+    snprintf(
+        config.shot_list, sizeof config.shot_list, "%s",
+        scratch_file("shots.txt", "\"[a #3]: b.expt\"\n/m.h5#3 model.expt=\"c #4, \\.expt\"\n"));
+    if (db_fit_shot_list_read(context, &config, NULL, 0, &list) != DB_OK)
+        fail_msg("%s", db_context_message(context));
+    snprintf(list->config.config_file, sizeof list->config.config_file, "%s",
+             scratch_file("all.yaml", "refine: {misset_x: }\n"));
+    for (size_t i = 0; i < 3; i++) {
+        if (db_fit_shot_list_config(context, list, i, &one) != DB_OK)
+            fail_msg("%s", db_context_message(context));
+        assert_string_equal(one.expt_file, i < 2 ? scan : expt);
+        db_fit_config_clear(&one);
+    }
+    db_fit_shot_list_destroy(&list);
+}
+
 static void a_number_below_zero_is_refused(void **state) {
     (void)state;
     db_fit_shot_list *list;
@@ -320,6 +344,7 @@ int main(void) {
         cmocka_unit_test(a_line_may_name_a_list_of_experiments),
         cmocka_unit_test(moved_images_are_beside_their_list),
         cmocka_unit_test(names_in_quotes_may_have_signs_behind_blanks),
+        cmocka_unit_test(lists_name_files_as_they_are),
         cmocka_unit_test(a_number_below_zero_is_refused),
         cmocka_unit_test(a_name_beyond_all_length_is_refused),
         cmocka_unit_test(an_angle_that_is_said_counts_though_it_is_0),
