@@ -150,8 +150,12 @@ static db_status say_model(db_fit_options *o) {
 static db_status complete(db_fit_options *options) {
     if (options->help || options->show_defaults || options->show_json) return DB_OK;
     if (names_images(options)) {
-        if (!options->image_count && options->image)
-            options->images[options->image_count++] = options->image;
+        if (options->image_count && options->image)
+            return db_complain("fit", DB_ERROR_USAGE,
+                               "--image %s: expected no further image, found '%s'; images without "
+                               "a configuration follow one another: dualbragg fit IMAGE ...",
+                               options->image, options->images[0]);
+        if (options->image) options->images[options->image_count++] = options->image;
         if (!options->image_count)
             return db_complain("fit", DB_ERROR_USAGE,
                                "expected images beside the flags of a model");

@@ -63,6 +63,9 @@ done
 expect 2 "expected a list of 3 numbers" good.yaml model.Ncells=20,20
 expect 2 "expected a list of 3 numbers" good.yaml 'model.Ncells=20 20 20 20'
 expect 2 "number" good.yaml 'model.Ncells=20 x 20'
+expect 2 "--image b.img: expected no further image, found 'a.img'" a.img --image b.img
+expect 2 "--image b.img: expected no further image, found 'no.cbf'" --cell 78 --image b.img --symmetry cubic no.cbf
+expect 3 'no.cbf' --cell 78 --image no.cbf
 expect 2 'expected images' --cell 78,78,38
 expect 2 '--symmetry: expected an image, or --cell, too' good.yaml --symmetry tetragonal
 expect 2 'good.yaml: expected an image, found a configuration; --cell' good.yaml --cell 78,78,38
