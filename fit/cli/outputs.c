@@ -4,6 +4,7 @@
 #include "cli/complaint.h"
 #include "cli/output.h"
 #include "fit/cli/fit_run.h"
+#include "fit/config/input_files.h"
 #include "fit/config/listed_experiment.h"
 #include "fit/config/quantity.h"
 #include "fit/lists/shot_list.h"
@@ -207,15 +208,17 @@ static const struct {
 };
 enum { OUTPUT_COUNT = sizeof outputs / sizeof *outputs };
 
-/* Adds the shots of the list, which are inputs, and files of their models. */
-static void add_shots(const fit_run *run, db_named_files *files) {
+static void add_input(void *user, const char *key, const char *file) {
+    db_named_files_add(user, DB_ROLE_INPUT, key, file);
+}
+
+/* Adds the files of the models of shots. */
+static void add_models(const fit_run *run, db_named_files *files) {
     const db_fit_shot_source source = db_fit_shot_list_source(run->list);
     char name[DB_FIT_PATH_SIZE], path[DB_RUN_PATH_SIZE + DB_FIT_PATH_SIZE + 24];
     for (size_t s = 0; s < source.count; s++) {
-        const char *const shot = source.name(source.user, s);
-        db_named_files_add(files, DB_ROLE_INPUT, "shots.list", shot);
-        db_shots_model_name(shot, s, source.count, name);
-        for (int i = 0; i < (run->options->model_image ? FILES : ALWAYS) && of_shots(run); i++) {
+        db_shots_model_name(source.name(source.user, s), s, source.count, name);
+        for (int i = 0; i < (run->options->model_image ? FILES : ALWAYS); i++) {
             snprintf(path, sizeof path, "%s%s/%s%s", run->prefix, models, name, of_each_shot[i]);
             db_named_files_add(files, DB_ROLE_OUTPUT, "output", path);
         }
@@ -226,12 +229,15 @@ db_status db_fit_outputs_distinct(const fit_run *run) {
     char path[DB_RUN_PATH_SIZE];
     db_named_files files = { 0 };
     if (run->team.rank > 0) return DB_OK;
-    db_fit_files_add_inputs(run->config, &files);
+    if (!run->list)
+        db_fit_config_each_input(run->config, NULL, add_input, &files);
+    else if (db_fit_shot_list_inputs(run->context, run->list, add_input, &files) != DB_OK)
+        files.incomplete = 1;
     for (int o = 0; o < OUTPUT_COUNT; o++) {
         db_fit_run_path(run, outputs[o].ending, path);
         if (outputs[o].wanted(run)) db_named_files_add(&files, DB_ROLE_OUTPUT, "output", path);
     }
-    if (run->list) add_shots(run, &files);
+    if (of_shots(run)) add_models(run, &files);
     return db_named_files_check("fit", &files);
 }
 

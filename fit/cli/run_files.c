@@ -4,8 +4,6 @@
 
 #include "cli/complaint.h"
 #include "base/temporary_file.h"
-#include "fit/config/config_keys.h"
-#include "fit/config/curve_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,29 +102,4 @@ void db_run_lock_release(db_run_lock *lock) {
     db_temporary_keep(&lock->name); /* so that no signal handler removes the next owner's file */
     unlink(lock->path);             /* before others can lock it */
     close_file(lock);
-}
-
-static db_status add_curve_file(void *user, db_context *context, char name[DB_FIT_PATH_SIZE]) {
-    (void)context;
-    db_named_files_add(user, DB_ROLE_INPUT, "intensity.sites", name);
-    return DB_OK;
-}
-
-void db_fit_files_add_inputs(const db_fit_config *config, db_named_files *files) {
-    db_named_files_add(files, DB_ROLE_INPUT, "the configuration", config->config_file);
-    for (int s = 0; s < DB_SECTION_COUNT; s++) {
-        const db_config_section *const section = &db_config_sections[s];
-        for (size_t k = 0; k < section->count; k++) {
-            const db_config_key *const key = &section->keys[k];
-            const char *const path = db_config_field(key, config);
-            if (key->is->kind != DB_KEY_FILE || path == config->output_prefix) continue;
-            char name[128];
-            snprintf(name, sizeof name, "%s%s%s", section->name, *section->name ? "." : "",
-                     key->is->name);
-            db_named_files_add(files, DB_ROLE_INPUT, name, path);
-        }
-    }
-    char sites[DB_FIT_PATH_SIZE];
-    memcpy(sites, config->sites, sizeof sites);
-    (void)db_fit_each_curve_file(NULL, sites, add_curve_file, files);
 }

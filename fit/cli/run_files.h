@@ -19,8 +19,4 @@ db_status db_run_lock_take(db_run_lock *lock, const char *prefix);
 
 /* Removes the file and releases the lock. Safe if it is not taken. */
 void db_run_lock_release(db_run_lock *lock);
-
-/* Adds the configuration and every file that it names; messages use their keys. */
-void db_fit_files_add_inputs(const db_fit_config *config, db_named_files *files);
-
 #endif

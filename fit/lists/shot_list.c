@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "fit/config/config_keys.h"
 #include "fit/config/config_refine.h"
+#include "fit/config/input_files.h"
 #include "fit/config/quantity.h"
 #include "fit/lists/identity.h"
 
@@ -142,6 +143,23 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
     config->series_frames = list->config.series ? list->count : 0;
     config->group_of_list = 0; /* all shots have one symmetry */
     return DB_OK;
+}
+
+db_status db_fit_shot_list_inputs(db_context *context, const db_fit_shot_list *list,
+                                  db_fit_input_function each, void *user) {
+    const db_notice_function notice = context->notice;
+    db_status status = DB_OK;
+    context->notice = NULL; /* the refinement reads these configurations again, with notices */
+    db_fit_config_each_input(&list->config, NULL, each, user);
+    for (size_t s = 0; s < list->count && status != DB_ERROR_MEMORY; s++) {
+        db_fit_config own = { .image_file = "" };
+        status = db_fit_shot_list_config(context, list, s, &own);
+        if (status == DB_OK) db_fit_config_each_input(&own, &list->config, each, user);
+        db_fit_input_name("shots.list", list->entry[s].name, each, user);
+        db_fit_config_clear(&own);
+    }
+    context->notice = notice;
+    return status == DB_ERROR_MEMORY ? status : DB_OK;
 }
 
 static db_status read_spots(db_context *context, const db_fit_config *config,

@@ -60,4 +60,15 @@ printf 'data/first.cbf\ndata/set.log\n' > list.txt
 refused "shots.list data/set.log" "data/set.log" many.yaml --output data/set
 printf 'first.yaml\n' > list.txt && ln -s data/all_shots/0001_first.yaml first.yaml
 refused "shots.list first.yaml" "data/all_shots/0001_first.yaml" many.yaml --output data/all
+# files that single lines name, and those that the configurations of shots name
+echo 'data/first.cbf model.expt=data/set.expt data.mask=data/set.mat' > list.txt
+refused "model.expt data/set.expt" "data/set.expt" many.yaml --output data/set
+ln -s data/set.mat mask.json
+refused "data.mask data/set.mat" "mask.json" many.yaml --output mask
+printf 'image: first.cbf\nmodel: {cell: [78, 78, 38, 90, 90, 90], spectrum: set.hkl}\nrefine: {misset_x: }\n' > data/one.yaml
+echo 'data/one.yaml' > list.txt
+refused "model.spectrum data/set.hkl" "hard.log" many.yaml --output hard
+echo '{"experiment": [{"imageset": 0}], "imageset": [{"images": ["first.cbf"]}]}' > run.expt
+echo 'run.expt' > list.txt
+refused "model.expt run.expt" "run.expt" many.yaml --output run
 [ $failures -eq 0 ]

@@ -79,6 +79,24 @@ DB_API db_status db_fit_settings_copy(db_context *context, const db_fit_settings
 DB_API db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
                                            db_fit_config *config);
 
+/** Takes a file that a refinement reads.
+ *
+ * @param user as given to the caller of this function
+ * @param key that names the file, for messages: "model.expt", "shots.list", "the configuration"
+ * @param file its name, as opened; of an image FILE#N without #N */
+typedef void (*db_fit_input_function)(void *user, const char *key, const char *file);
+
+/** Names all files that the refinement of a list reads: those of the configuration, and those of each shot. A file may
+ * be named repeatedly; files of shots whose configuration cannot be read are not named.
+ *
+ * @param context receives the message of a failure
+ * @param list the shots
+ * @param each is called with each file
+ * @param user is handed to it
+ * @return DB_OK; DB_ERROR_MEMORY */
+DB_API db_status db_fit_shot_list_inputs(db_context *context, const db_fit_shot_list *list,
+                                         db_fit_input_function each, void *user);
+
 /** Whether a configuration is refined as a list of shots: a list that it names, the lattices of its image, or its
  * image alone with joint intensities.
  *
