@@ -181,6 +181,7 @@ static void capsule_gone(void *capsule) {
 FIT_CALLBACKS = """
 extern "Python" void take_event(void *user, const db_fit_shots_event *event);
 extern "Python" int ask_cancelled(void *user);
+extern "Python" void take_input(void *user, const char *key, const char *file);
 int pass_question(void *user);
 """
 FIT_CODE = """

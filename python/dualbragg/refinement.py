@@ -196,6 +196,19 @@ _TABLES = {"reflections": "reflection_count", "shoeboxes": "shoebox_count", "she
            "regions": "region_count", "starts": "start_count", "trials": "trial_count", "distrusted": "distrusted_listed"}
 
 
+_OF_MODEL = (".yaml", ".expt")
+_OF_MODEL_IMAGES = ("_model.bin", "_background.bin", ".hkl", ".refl")
+
+
+def _identity(path):
+    """Return what identifies an existing file; None: there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def status_name(status: int) -> str:
     """Return "converged", "cancelled" or "not converged"."""
     return next((name for name, is_it in _STATUS.items() if is_it(status)), "not converged")
@@ -481,6 +494,7 @@ class FitResult(Record):
         if self._files:
             raise errors.UsageError("write_models: expected the result as fit returned it, found a copy, which has no images")
         context, name, shots = new_context(), encoded(folder), self._kept[0]
+        self._keep_inputs(context, folder, images)
         for i, shot in enumerate(self.shots):
             if shot.experiment is None:
                 continue
@@ -493,6 +507,23 @@ class FitResult(Record):
             context, encoded(os.path.join(folder, "refined.expt")), name, self._c))
         check(context, lib.db_fit_shots_write_yaml(
             context, encoded(os.path.join(folder, "refined.yaml")), listing, self._configuration.c, self._c))
+
+    def _keep_inputs(self, context, folder, images):
+        """Raise UsageError if a file that write_models makes is one that the refinement has read."""
+        read, model = [], ffi.new("char[]", lib.DB_FIT_PATH_SIZE)
+        user = ffi.new_handle(read)
+        check(context, lib.db_fit_shot_list_inputs(context, self._kept[0], lib.take_input, user))
+        inputs = {_identity(file): said for said, file in read}
+        names = ["shots.txt", "refined.expt", "refined.yaml"]
+        for i, shot in enumerate(self.shots):
+            if shot.experiment is not None:
+                lib.db_fit_shots_model_name(self._c, i, model)
+                names += [text(model) + ending for ending in _OF_MODEL + _OF_MODEL_IMAGES * images]
+        for path in (os.path.join(os.fspath(folder), name) for name in names):
+            found = _identity(path)
+            if found is not None and found in inputs:
+                raise errors.UsageError(f"write_models: {path} would replace the input of {inputs[found]}; choose another "
+                                        "folder")
 
     def __str__(self) -> str:
         lines = [ended(self.status, self.reason)]
@@ -593,6 +624,10 @@ if lib.DB_PYTHON_FIT:
     @ffi.def_extern(onerror=keep_raised)
     def take_event(user, event):
         ffi.from_handle(user).happened(event)
+
+    @ffi.def_extern()
+    def take_input(user, key, file):
+        ffi.from_handle(user).append((f"{text(key)} {text(file)}", text(file)))
 
     @ffi.def_extern(error=1, onerror=keep_raised)
     def ask_cancelled(user):

@@ -175,6 +175,13 @@ class Fits(unittest.TestCase):
             result.write_models(models, images=True)
             endings = [os.path.splitext(n)[1] for n in os.listdir(models)]
             self.assertEqual([endings.count(e) for e in (".yaml", ".expt", ".refl", ".txt")], [3, 3, 2, 1])
+            with open(listing, encoding="utf-8") as file:
+                listed = file.read()
+            with self.assertRaisesRegex(dualbragg.UsageError, "shots.txt would replace the input of shots.list .*shots.txt"):
+                result.write_models(folder)
+            with open(listing, encoding="utf-8") as file:
+                self.assertEqual(file.read(), listed)
+            self.assertFalse([n for n in os.listdir(folder) if n.startswith("000") or n.startswith("refined")])
             with self.assertRaisesRegex(dualbragg.UsageError, "ends in .json or .html"):
                 result.write("result.txt")
             with self.assertRaisesRegex(dualbragg.UsageError, "resume: expected checkpoint"):
