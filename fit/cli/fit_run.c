@@ -282,8 +282,9 @@ static void remove_checkpoint(const fit_run *run) {
     char path[DB_RUN_PATH_SIZE];
     db_fit_run_path(run, db_fit_checkpoint_ending, path);
     if (run->team.rank > 0 || !run->list) return;
-    db_fit_checkpoint_remove(path);
-    for (size_t t = 0; t < run->merged.count; t++) db_fit_checkpoint_remove(run->merged.path[t]);
+    (void)db_fit_checkpoint_remove(run->context, path);
+    for (size_t t = 0; t < run->merged.count; t++)
+        (void)db_fit_checkpoint_remove(run->context, run->merged.path[t]);
 }
 
 static db_status end_run(const fit_run *run) {

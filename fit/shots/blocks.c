@@ -6,6 +6,7 @@
 #include "base/md5.h"
 #include "fit/shots/store.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,17 @@ int db_block_head_in(const char *bytes, size_t size, db_block_head *head) {
     if (size < sizeof *head) return 0;
     memcpy(head, bytes, sizeof *head);
     return head->name[sizeof head->name - 1] == '\0' && head->bytes <= size - sizeof *head;
+}
+
+int db_block_may_replace(const char *path, const char *name) {
+    char found[sizeof((db_block_head *)NULL)->name];
+    const size_t length = strlen(name);
+    FILE *const file = fopen(path, "rb");
+    if (!file) return access(path, F_OK) != 0;
+    const size_t size = fread(found, 1, length, file);
+    const int unknown = ferror(file) && errno != EISDIR; /* no file replaces a folder */
+    fclose(file);
+    return !unknown && (size == 0 || (size == length && memcmp(found, name, length) == 0));
 }
 
 int db_block_open(char *block, size_t size, const char *name, db_pieces *pieces) {

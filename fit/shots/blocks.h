@@ -35,6 +35,10 @@ void db_block_end(db_pieces *block, const char *name, db_block_head of);
 /* Head of the block at the start of `bytes`; 0: there is none, or the block is truncated. */
 int db_block_head_in(const char *bytes, size_t size, db_block_head *head);
 
+/* May a file be replaced by one whose first block has a name that begins so? It may if there is none, if it is empty,
+ * and if its own first block has such a name. */
+int db_block_may_replace(const char *path, const char *name);
+
 /* Pieces of a whole block of `size` bytes with this name; 0: it is damaged, or another block. */
 int db_block_open(char *block, size_t size, const char *name, db_pieces *pieces);
 

@@ -21,10 +21,10 @@
 
 /* Blocks of the file, in this order; then the block of a stage, by its own name. Another number: another format. Files of
  * tests/fuzz/corpus have this number, too, or none of them is read beyond it. */
-static const char of_head[] = "checkpoint 8", of_configuration[] = "configuration",
+static const char of_head[] = DB_CHECKPOINT_BEGINS "8", of_configuration[] = "configuration",
                   of_state[] = "state";
 static const db_block_head of_no_shot = { .shot = -1 };
-enum { BLOCKS = 4, MOST_GENERATIONS = 1 << 30, FORMAT_AT = sizeof of_head - 2 };
+enum { BLOCKS = 4, MOST_GENERATIONS = 1 << 30, FORMAT_AT = sizeof DB_CHECKPOINT_BEGINS - 1 };
 
 /* Identity of the refinement of a file, beside its configuration. */
 typedef struct head {
@@ -420,8 +420,8 @@ db_status db_checkpoint_resume(db_shots *all, int *found) {
         *found = status == DB_OK;
         return status;
     }
-    if (all->team.rank == 0) db_fit_checkpoint_remove(path);
-    if (all->options->merge_count) {
+    if (all->team.rank == 0) status = db_fit_checkpoint_remove(all->context, path);
+    if (status == DB_OK && all->options->merge_count) {
         status = read_tasks(all);
         *found = status == DB_OK;
     }

@@ -112,6 +112,10 @@ db_status db_parts_begin(db_shots *all, int whole, const db_stage_state *state) 
     path_of(set, all->team.rank, path);
     db_parts_close(c);
     c->end = 0;
+    if (!db_block_may_replace(path, of_part))
+        return db_fail(all->context, DB_ERROR_USAGE,
+                       "%s: exists and is no part of the checkpoint %s; choose another name", path,
+                       all->options->checkpoint);
     c->file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (c->file < 0)
         return db_fail(all->context, DB_ERROR_FILE, "%s: cannot be created: %s", path,
@@ -145,18 +149,22 @@ static int is_part(const char *file, const char *name) {
     return *at == '\0';
 }
 
-void db_fit_checkpoint_remove(const char *path) {
+db_status db_fit_checkpoint_remove(db_context *context, const char *path) {
     char file[DB_PART_PATH_SIZE];
     const int folder = (int)db_folder_length(path);
+    if (!db_block_may_replace(path, DB_CHECKPOINT_BEGINS))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "%s: exists and is no checkpoint; choose another name", path);
     snprintf(file, sizeof file, "%.*s", folder, path);
     DIR *const list = opendir(folder ? file : ".");
     unlink(path);
     for (const struct dirent *entry; list && (entry = readdir(list)) != NULL;)
         if (is_part(entry->d_name, path + folder)) {
             snprintf(file, sizeof file, "%.*s%s", folder, path, entry->d_name);
-            unlink(file);
+            if (db_block_may_replace(file, of_part)) unlink(file);
         }
     if (list) closedir(list);
+    return DB_OK;
 }
 
 db_status db_parts_add(db_shots *all, const char *beside, const db_part_set *named) {

@@ -7,6 +7,7 @@
 #include "fit/shots/blocks.h"
 #include "fit/shots/shots.h"
 
+#define DB_CHECKPOINT_BEGINS "checkpoint " /* then the number of its format */
 enum { DB_PART_PATH_SIZE = 2 * DB_FIT_PATH_SIZE };
 
 /* Files that were begun together. */

@@ -710,11 +710,12 @@ def _list_of(context, configuration):
 
 
 def remove_checkpoint(path: Path) -> None:
-    """Remove a checkpoint of many shots, with all its files.
+    """Remove a checkpoint of many shots, with all its files. Raise UsageError if the file is no checkpoint.
 
     path: the `checkpoint` of fit"""
     need_refinement()
-    lib.db_fit_checkpoint_remove(encoded(path))
+    context = new_context()
+    check(context, lib.db_fit_checkpoint_remove(context, encoded(path)))
 
 
 @dataclass

@@ -165,6 +165,10 @@ class Fits(unittest.TestCase):
             resumed = dualbragg.fit(progress=again.append, checkpoint=kept, resume=True, **sections)
             self.assertTrue(any(e.kind == "resumed" for e in again))
             self.assertEqual(resumed.estimates["cell_a"].value, result.estimates["cell_a"].value)
+            for refused in (lambda: dualbragg.fit(checkpoint=listing, **sections), lambda: dualbragg.remove_checkpoint(listing)):
+                with self.assertRaisesRegex(dualbragg.UsageError, "shots.txt: exists and is no checkpoint; choose another name"):
+                    refused()
+            self.assertTrue(os.path.exists(listing))
             dualbragg.remove_checkpoint(kept)
             self.assertFalse([n for n in os.listdir(folder) if n.startswith("kept")])
             result.write(os.path.join(folder, "result.json"))

@@ -64,7 +64,7 @@ static void load_files(damaged_run *run) {
 static db_status go_on(damaged_run *run, const state_file *damaged, const char *bytes,
                        size_t size) {
     db_fit_shots_result *result = NULL;
-    db_fit_checkpoint_remove(run->options.checkpoint);
+    (void)db_fit_checkpoint_remove(run->context, run->options.checkpoint);
     for (size_t i = 0; i < run->files; i++)
         write_file(&run->file[i], run->file[i].bytes, run->file[i].size);
     if (damaged) write_file(damaged, bytes, size);

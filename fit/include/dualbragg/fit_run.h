@@ -105,7 +105,7 @@ typedef struct db_fit_shots_options {
     const db_fit_team *team; /**< NULL: this process alone */
     /** file that keeps the state, with files beside it that have its name, a number and the number of
      * a process; left for the caller to remove when the results are safe
-     * (db_fit_checkpoint_remove); NULL: none */
+     * (db_fit_checkpoint_remove); a file that is no checkpoint is refused; NULL: none */
     const char *checkpoint;
     /** 1: continues from that file, if it exists, to the result of an
      * uninterrupted run; a file of another refinement is refused */
@@ -221,10 +221,12 @@ DB_API db_status db_fit_run(db_context *context, const db_fit_shot_source *sourc
                             const db_fit_settings *settings, const db_fit_shots_options *options,
                             db_fit_shots_result **result);
 
-/** Removes a checkpoint with all files that belong to it.
+/** Removes a checkpoint, if there is one, with all files that belong to it.
  *
- * @param path see db_fit_shots_options.checkpoint */
-DB_API void db_fit_checkpoint_remove(const char *path);
+ * @param context receives the message of a failure
+ * @param path see db_fit_shots_options.checkpoint
+ * @return DB_OK; DB_ERROR_USAGE if the file is no checkpoint; it then stays */
+DB_API db_status db_fit_checkpoint_remove(db_context *context, const char *path);
 
 /** Frees a result and sets the pointer to NULL. NULL and pointer to NULL are allowed.
  *

@@ -249,7 +249,7 @@ static void interrupt(size_t damages, size_t forged) {
         assert_int_equal(whole->history_count, t.result[0]->history_count);
         assert_true(t.result[0]->shot_evaluations < whole->shot_evaluations);
         for (int k = 0; k < TEAM; k++) db_fit_shots_result_destroy(&t.result[k]);
-        db_fit_checkpoint_remove(path);
+        (void)db_fit_checkpoint_remove(NULL, path);
     }
     db_fit_shots_result_destroy(&whole);
     stills.settings.joint.reference = NULL;
@@ -373,7 +373,7 @@ static void damaged_states_are_refused(void **state) {
     free(common.bytes);
     free(part.bytes);
     db_fit_shots_result_destroy(&r);
-    db_fit_checkpoint_remove(common.path);
+    (void)db_fit_checkpoint_remove(NULL, common.path);
     stills.settings.joint.reindex = 1;
     stills.settings.parameter_count--;
 }

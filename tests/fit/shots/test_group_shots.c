@@ -218,7 +218,7 @@ static void shot_that_begins_again_does_so_after_a_kill_slow(void **state) {
     db_fit_shots_result *whole = run_narrow(&settings, &options);
     assert_int_equal(whole->used, SHOTS);
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-        db_fit_checkpoint_remove(checkpoint);
+        (void)db_fit_checkpoint_remove(context, checkpoint);
         const pid_t child = fork();
         if (child == 0) {
             int left = events[i];
@@ -244,7 +244,7 @@ static void shot_that_begins_again_does_so_after_a_kill_slow(void **state) {
                                 sizeof whole->shot[s].experiment.crystal.misset);
         db_fit_shots_result_destroy(&result);
     }
-    db_fit_checkpoint_remove(checkpoint);
+    (void)db_fit_checkpoint_remove(context, checkpoint);
     db_fit_shots_result_destroy(&whole);
     db_fit_settings_clear(&settings);
 }

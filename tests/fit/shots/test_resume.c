@@ -105,7 +105,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     (void)state;
-    db_fit_checkpoint_remove(checkpoint);
+    (void)db_fit_checkpoint_remove(context, checkpoint);
     for (size_t s = 0; s < SHOTS; s++) db_measured_image_clear(&image[s]);
     db_experiment_clear(&truth);
     db_context_destroy(&context);
@@ -215,7 +215,7 @@ static void cut_anywhere_the_result_is_the_same(void **state) {
     char *const wanted = whole(&events);
     assert_true(events > 40); /* shots of passes, evaluations */
     for (int event = 2; event <= events; event += events / 3) {
-        db_fit_checkpoint_remove(checkpoint);
+        (void)db_fit_checkpoint_remove(context, checkpoint);
         assert_true(cut_at(event, 0));
         char *const got = resumed();
         same_text(wanted, got, event);
@@ -228,7 +228,7 @@ static void cut_again_and_again_the_result_is_the_same_slow(void **state) {
     (void)state;
     int events, cuts = 0;
     char *const wanted = whole(&events);
-    db_fit_checkpoint_remove(checkpoint);
+    (void)db_fit_checkpoint_remove(context, checkpoint);
     while (cut_at(14 + 9 * cuts, cuts > 0)) cuts++;
     assert_true(cuts >= 3);
     char *const got = resumed();
@@ -250,7 +250,7 @@ static void refused(const char *expected) {
 
 static void what_differs_is_named(void **state) {
     (void)state;
-    db_fit_checkpoint_remove(checkpoint);
+    (void)db_fit_checkpoint_remove(context, checkpoint);
     assert_true(cut_at(25, 0));
     common.setup.shape = DB_SHAPE_TOPHAT;
     refused("model.shape (tophat here, gauss in it)");
@@ -292,12 +292,43 @@ static void damage(size_t count, size_t forged) {
         options.cancelled = ends_at_evaluation;
         options.progress = count_evaluations;
         options.user = &left;
-        db_fit_checkpoint_remove(checkpoint);
+        (void)db_fit_checkpoint_remove(context, checkpoint);
         (void)db_fit_run(context, &source, &settings, &options, &r);
         db_fit_shots_result_destroy(&r);
         go_on_from_damaged_states(context, &source, &settings, &options, count, forged);
     }
     source.image = NULL;
+}
+
+/* Files with the name of a checkpoint, or of its parts, that are none. */
+static void other_files_are_neither_replaced_nor_removed(void **state) {
+    (void)state;
+    char part[80];
+    snprintf(part, sizeof part, "%s.1.0", checkpoint);
+    const char *const names[] = { checkpoint, part };
+    for (int k = 0; k < 2; k++) {
+        db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
+        db_fit_shots_result *r = NULL;
+        char text[40] = "";
+        (void)db_fit_checkpoint_remove(context, checkpoint);
+        FILE *file = fopen(names[k], "w");
+        assert_non_null(file);
+        fputs("some data", file);
+        fclose(file);
+        options.checkpoint = checkpoint;
+        options.scratch = "/tmp";
+        assert_int_equal(db_fit_run(context, &source, &settings, &options, &r), DB_ERROR_USAGE);
+        assert_null(r);
+        assert_non_null(strstr(db_context_message(context), names[k]));
+        assert_int_equal(db_fit_checkpoint_remove(context, checkpoint),
+                         k == 0 ? DB_ERROR_USAGE : DB_OK);
+        file = fopen(names[k], "r");
+        assert_non_null(file);
+        assert_non_null(fgets(text, sizeof text, file));
+        assert_string_equal(text, "some data");
+        fclose(file);
+        unlink(names[k]);
+    }
 }
 
 static void damaged_states_are_told(void **state) {
@@ -328,7 +359,7 @@ static void a_cancelled_run_has_the_best_models_so_far(void **state) {
         options.cancelled = wants_to_end;
         options.user = &own;
         options.checkpoint = checkpoint;
-        db_fit_checkpoint_remove(checkpoint);
+        (void)db_fit_checkpoint_remove(context, checkpoint);
         const db_status status = db_fit_run(context, &source, &settings, &options, &r);
         if (status == DB_OK) {
             db_fit_shots_result_destroy(&r);
@@ -357,6 +388,7 @@ int main(void) {
         cmocka_unit_test(cut_anywhere_the_result_is_the_same),
         cmocka_unit_test(cut_again_and_again_the_result_is_the_same_slow),
         cmocka_unit_test(what_differs_is_named),
+        cmocka_unit_test(other_files_are_neither_replaced_nor_removed),
         cmocka_unit_test(damaged_states_are_told),
         cmocka_unit_test(damaged_states_are_told_slow),
         cmocka_unit_test(a_cancelled_run_has_the_best_models_so_far),

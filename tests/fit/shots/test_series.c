@@ -335,7 +335,7 @@ static void interrupt(int stride, size_t damages, size_t forged) {
         same_series(whole.result[0], rest.result[0]);
         assert_int_equal(whole.result[0]->history_count, rest.result[0]->history_count);
         for (int k = 0; k < TEAM; k++) db_fit_shots_result_destroy(&rest.result[k]);
-        db_fit_checkpoint_remove(path);
+        (void)db_fit_checkpoint_remove(NULL, path);
     }
     db_fit_shots_result_destroy(&whole.result[0]);
 }

@@ -103,7 +103,7 @@ static void stages_go_on_with_what_they_earn(void **state) {
         for (size_t s = 0; s < FRAMES; s++)
             assert_memory_equal(&whole->shot[s].estimates.list[i].value,
                                 &rest->shot[s].estimates.list[i].value, sizeof(double));
-    db_fit_checkpoint_remove(path);
+    (void)db_fit_checkpoint_remove(NULL, path);
     db_fit_shots_result_destroy(&cut);
     db_fit_shots_result_destroy(&rest);
     stills.width = width;
