@@ -1,5 +1,6 @@
 /* The command "dualbragg fit": reads the configuration and starts the run. */
 #define _XOPEN_SOURCE 700
+#include "base/context_internal.h"
 #include "cli/complaint.h"
 #include "cli/help.h"
 #include "cli/shell_word.h"
@@ -98,7 +99,8 @@ static db_status read_precision(const char *given, db_precision *precision) {
     return DB_OK;
 }
 
-static db_status read_inputs(fit_run *run, int argc, char **argv) {
+/* Reads the configuration, or makes that of an image, with the prefix of the outputs. */
+static db_status read_configuration(fit_run *run) {
     const db_fit_options *const options = run->options;
     db_fit_config *const config = &run->given;
     db_status status = options->config
@@ -107,11 +109,19 @@ static db_status read_inputs(fit_run *run, int argc, char **argv) {
                            : db_fit_config_make(run->context, options->image, options->overrides,
                                                 options->override_count, config);
     if (status != DB_OK) return db_fit_run_complain(run, status);
-    record_command(config, argc, argv);
-    status = copy_path("--image", options->image, config->image_file);
-    if (status == DB_OK) status = copy_path("--output", options->output, config->output_prefix);
+    status = copy_path("--output", options->output, config->output_prefix);
     if (status == DB_OK && db_fit_complete_output_prefix(run->context, config) != DB_OK)
         status = db_fit_run_complain(run, DB_ERROR_USAGE);
+    return status;
+}
+
+static db_status read_inputs(fit_run *run, int argc, char **argv) {
+    const db_fit_options *const options = run->options;
+    db_fit_config *const config = &run->given;
+    db_status status = read_configuration(run);
+    if (status != DB_OK) return status;
+    record_command(config, argc, argv);
+    status = copy_path("--image", options->image, config->image_file);
     if (status == DB_OK) status = read_precision(options->precision, &config->settings.precision);
     if (status != DB_OK) return status;
     if (*config->shot_list && *config->image_file)
@@ -152,6 +162,41 @@ static db_status run_one(const db_fit_options *options, int argc, char **argv) {
     return status;
 }
 
+/* Complains if the outputs of an image would have the prefix of an image before it. prefix[i]: receives that of image
+ * i; owned by the caller. */
+static db_status compare_prefixes(db_fit_options *options, fit_run *any, char **prefix) {
+    for (size_t i = 0; i < options->image_count; i++) {
+        options->image = options->images[i];
+        DB_TRY(read_configuration(any));
+        prefix[i] = strdup(any->given.output_prefix);
+        if (!prefix[i]) return db_complain("fit", DB_ERROR_MEMORY, "out of memory");
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(prefix[k], prefix[i]) == 0)
+                return db_complain("fit", DB_ERROR_USAGE,
+                                   "%s and %s: the output files of both would be %s.*; refine them "
+                                   "one by one, each with its own --output",
+                                   options->images[k], options->images[i], prefix[i]);
+    }
+    return DB_OK;
+}
+
+static db_status check_prefixes(db_fit_options *options) {
+    fit_run *const any = calloc(1, sizeof *any);
+    char **const prefix = calloc(options->image_count, sizeof *prefix);
+    db_status status = any && prefix ? DB_OK : db_complain("fit", DB_ERROR_MEMORY, "out of memory");
+    if (status == DB_OK) {
+        any->options = options;
+        status = db_context_create(&any->context);
+        status = status == DB_OK ? compare_prefixes(options, any, prefix)
+                                 : db_fit_run_complain(any, status);
+        db_fit_run_clear(any);
+    }
+    for (size_t i = 0; i < options->image_count && prefix; i++) free(prefix[i]);
+    free(prefix);
+    free(any);
+    return status;
+}
+
 /* Refines images without a configuration, one after the other; returns the first failure. */
 static db_status run_images(db_fit_options *options, int argc, char **argv) {
     const char *const output = options->output;
@@ -160,6 +205,7 @@ static db_status run_images(db_fit_options *options, int argc, char **argv) {
         return db_complain("fit", DB_ERROR_USAGE,
                            "--output: expected a folder (FOLDER/) for several images, found '%s'",
                            output);
+    if (options->image_count > 1) DB_TRY(check_prefixes(options));
     for (size_t i = 0; i < options->image_count && first != DB_ERROR_CANCELLED; i++) {
         options->image = options->images[i];
         const db_status status = run_one(options, argc, argv);

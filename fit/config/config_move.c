@@ -2,6 +2,7 @@
 #include "fit/config/config_move.h"
 
 #include "base/context_internal.h"
+#include "base/frame_name.h"
 #include "base/path.h"
 #include "fit/config/curve_files.h"
 
@@ -16,10 +17,14 @@
 db_status db_fit_complete_output_prefix(db_context *context, db_fit_config *config) {
     const size_t used = strlen(config->output_prefix), room = sizeof config->output_prefix - used;
     if (used && config->output_prefix[used - 1] != '/') return DB_OK;
-    const char *const name = db_file_name(config->config_file);
+    char file[DB_FIT_PATH_SIZE], number[24] = "";
+    const long image = db_frame_split(config->config_file, file, sizeof file); /* without a file */
+    const char *const name = db_file_name(file);
     const char *const dot = strrchr(name, '.');
     const size_t length = dot && dot != name ? (size_t)(dot - name) : strlen(name);
-    if (snprintf(config->output_prefix + used, room, "%.*s_refined", (int)length, name) < (int)room)
+    if (image > 0) snprintf(number, sizeof number, "_%ld", image);
+    if (snprintf(config->output_prefix + used, room, "%.*s%s_refined", (int)length, name, number) <
+        (int)room)
         return DB_OK;
     return db_fail(context, DB_ERROR_USAGE, "%s: the file name is too long", config->config_file);
 }

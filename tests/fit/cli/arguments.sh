@@ -72,6 +72,11 @@ expect 2 'good.yaml: expected an image, found a configuration; --cell' good.yaml
 expect 3 'no.cbf' no.cbf --cell 78,78,38 --symmetry tetragonal
 expect 2 "--cell: expected a finite number (A, degree), found 'x'" text.cbf --cell 78,x,38
 expect 2 'expected a folder' a.cbf b.cbf --cell 78,78,38 --output result
+# Results of several images have different names, or none is refined.
+expect 2 'x/no.cbf and y/no.cbf: the output files of both would be no_refined.*' other.cbf x/no.cbf y/no.cbf --cell 78
+expect 2 'no.cbf and no.img: the output files of both would be r/no_refined.*' no.cbf no.img --cell 78 --output r/
+expect 2 'no.h5#2 and no_2.h5: the output files of both would be no_2_refined.*' no.h5#1 no.h5#2 no_2.h5 --cell 78
+expect 2 'a.cbf and b.cbf: the output files of both would be all.*' a.cbf b.cbf --cell 78 output=all
 expect 2 "unknown flag '--quite'; the nearest known one is '--quiet'" good.yaml --quite
 expect 2 "unknown flag '--quite'; the nearest known one is '--quiet'" --quite good.yaml
 expect 2 "unknown flag '--quite'; the nearest known one is '--quiet'" --quite

@@ -436,6 +436,10 @@ static void the_default_output_stays_in_the_working_directory(void **state) {
     (void)state;
     assert_int_equal(READ(MINIMAL, NULL), DB_OK);
     assert_string_equal(config.output_prefix, "fit_refined");
+    assert_int_equal(db_fit_config_make(context, "data/set.h5#12", NULL, 0, &config), DB_OK);
+    assert_string_equal(config.output_prefix, "set_12_refined");
+    assert_int_equal(db_fit_config_make(context, "data/set#12.cbf", NULL, 0, &config), DB_OK);
+    assert_string_equal(config.output_prefix, "set#12_refined");
 }
 
 int main(void) {
