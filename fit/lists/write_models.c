@@ -8,6 +8,7 @@
 #include "fit/config/listed_experiment.h"
 #include "fit/config/quantity.h"
 #include "fit/report/refined_config.h"
+#include "fit/report/write_curves.h"
 #include "fit/lists/join_scan.h"
 #include "fit/lists/shot_list.h"
 #include "fit/verdict/verdict_tests.h"
@@ -150,6 +151,22 @@ static db_status name_curves(db_context *context, const char *path, db_fit_confi
     return db_fit_write_sites(context, &kinds, all->sites);
 }
 
+/* Writes these curves. */
+static db_status write_curves(db_context *context, const char *path, const db_fit_config *all,
+                              const db_fit_shots_result *result) {
+    db_setup_sites kinds;
+    if (!db_fit_refines_curves(&all->settings)) return DB_OK;
+    DB_TRY(db_setup_read_sites(context, all->sites, &kinds));
+    db_status status = DB_OK;
+    for (int k = 0; k < kinds.count && status == DB_OK; k++) {
+        char *const file = db_path_beside(path, kinds.kind[k].curve);
+        status = file ? db_write_found_curve(context, file, all, &result->estimates, (size_t)k)
+                      : db_fail_memory(context, path);
+        free(file);
+    }
+    return status;
+}
+
 db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,
                                   const db_fit_config *config, const db_fit_shots_result *result) {
     db_fit_config all;
@@ -159,6 +176,7 @@ db_status db_fit_shots_write_yaml(db_context *context, const char *path, const c
     snprintf(all.shot_list, sizeof all.shot_list, "%s", seen_from(path, list));
     db_status status = db_fit_config_move_names(context, path, &all);
     if (status == DB_OK) status = name_curves(context, path, &all);
+    if (status == DB_OK) status = write_curves(context, path, &all, result);
     if (status == DB_OK) status = db_config_write(context, path, &all, print_shots, result);
     db_fit_config_clear(&all);
     return status;

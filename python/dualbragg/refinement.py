@@ -486,7 +486,8 @@ class FitResult(Record):
 
     def write_models(self, folder: Path, images: bool = False) -> None:
         """Write the refined models of a list of shots into an existing folder: a configuration and an experiment list
-        for each shot, and shots.txt, refined.yaml (a configuration of all shots) and refined.expt for all of them.
+        for each shot, and shots.txt, refined.yaml (a configuration of all shots) and refined.expt for all of them; refined
+        curves of f' and f'' are in refined_curve1.tsv ...
 
         images: True: also writes images and tables of each model, as `dualbragg fit --model-image` does"""
         if self._in_full:
@@ -514,7 +515,7 @@ class FitResult(Record):
         user = ffi.new_handle(read)
         check(context, lib.db_fit_shot_list_inputs(context, self._kept[0], lib.take_input, user))
         inputs = {_identity(file): said for said, file in read}
-        names = ["shots.txt", "refined.expt", "refined.yaml"]
+        names = ["shots.txt", "refined.expt", "refined.yaml", *(f"refined_curve{k}.tsv" for k in range(1, 5))]
         for i, shot in enumerate(self.shots):
             if shot.experiment is not None:
                 lib.db_fit_shots_model_name(self._c, i, model)

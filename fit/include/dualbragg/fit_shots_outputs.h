@@ -56,7 +56,8 @@ DB_API db_status db_fit_shots_write_list(db_context *context, const char *path, 
  * @return DB_OK; DB_ERROR_FILE or DB_ERROR_MEMORY; nothing is then left of the file */
 DB_API db_status db_fit_shots_write_expt(db_context *context, const char *path, const char *folder,
                                          const db_fit_shots_result *result);
-/** Writes the configuration of all shots with the refined list.
+/** Writes the configuration of all shots with the refined list, and refined curves of f' and f'', which it names, beside it
+ * (NAME_curve1.tsv ...).
  *
  * @param context receives the message of a failure
  * @param path name of the file
