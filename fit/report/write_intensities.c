@@ -527,7 +527,10 @@ db_status db_fit_shots_write_passage_mtz(db_context *context, const char *path,
     const size_t n = result->passage_count + 1;
     db_space_group group = { .name = "" };
     DB_TRY(check_passages(context, path, result));
-    const int named = db_space_group_find(context, config->symmetry, &group) == DB_OK;
+    const db_experiment *const first =
+        result->passage_count ? &result->shot[shot_at(&result->passages[0])].experiment : NULL;
+    const int named = first && db_space_group_of_cell(context, config->symmetry,
+                                                      first->crystal.cell, &group) == DB_OK;
     int(*const hkl)[3] = malloc(n * sizeof *hkl);
     float(*const value)[MTZ_COLUMNS] = malloc(n * sizeof *value);
     uint32_t *const batch = malloc(n * sizeof *batch);

@@ -74,6 +74,11 @@ static db_status check_image(db_context *context, const db_experiment *start,
                            detector->panel_count > 1 ? " on a panel" : "", panel->fast_pixels,
                            panel->slow_pixels);
     }
+    if (settings->intensity == DB_FIT_FREE &&
+        (roi[0] >= 0 || roi[1] >= 0 || roi[2] >= 0 || roi[3] >= 0))
+        return db_fail(context, DB_ERROR_USAGE,
+                       "data.roi is for known structure factors; expected data.mask for "
+                       "free intensities");
     if (detector->panel_count > 1 && (roi[0] >= 0 || roi[1] >= 0 || roi[2] >= 0 || roi[3] >= 0))
         return db_fail(context, DB_ERROR_USAGE, "data.roi is for one panel, the detector has %zu",
                        detector->panel_count);

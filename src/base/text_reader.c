@@ -38,7 +38,7 @@ static char *comment_in(const db_text *text) {
     for (char *at = text->line; *at; at++) {
         if (quote) {
             if (*at == quote) quote = '\0';
-        } else if (*at == '\'' || *at == '"') {
+        } else if (strchr("'\"", *at)) {
             quote = *at;
         } else if (*at == '#' && (at == text->line || strchr(DB_WHITE_SPACE, at[-1]))) {
             return at;

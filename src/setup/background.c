@@ -47,34 +47,26 @@ static void leave_out(db_background *background, const db_setup_notes *notes) {
     background->count = 0;
 }
 
-/* Largest sin(theta)/lambda, for the shortest wave. */
-static double largest_stol(const db_experiment *experiment) {
-    const db_beam *const beam = &experiment->beam;
-    double ratio = 0;
-    for (size_t i = 0; i < beam->source_count; i++) {
-        const double relative =
-            beam->sources[i].wavelength_ratio * (1 + beam->sources[i].spread[2] * beam->dispersion);
-        if (i == 0 || relative < ratio) ratio = relative;
-    }
-    return db_setup_farthest(experiment) / (2 * beam->wavelength * ratio);
-}
-
 /* Remarks on an image that extends beyond the amplitudes. */
-static void remark_end(const db_setup *setup, const db_experiment *experiment,
-                       const db_setup_notes *notes) {
+static db_status remark_end(db_context *context, const db_setup *setup,
+                            const db_experiment *experiment, const db_setup_notes *notes) {
     static const double unit[] = { [DB_STOL] = 1, [DB_4STOL] = 4, [DB_Q] = 12.566370614359172954 };
     static const char *const name[] = { [DB_STOL] = "sin(theta)/lambda",
                                         [DB_4STOL] = "4 sin(theta)/lambda",
                                         [DB_Q] = "4 pi sin(theta)/lambda" };
     const db_background *const b = &experiment->background;
     const int abscissa = setup->stol_abscissa;
-    const double end = b->stol[b->count - 1], seen = largest_stol(experiment);
+    const double end = b->stol[b->count - 1];
+    double longest;
+    DB_TRY(db_setup_longest(context, experiment, &longest));
+    const double seen = longest / 2;
     if (seen > end * (1 + 1e-9))
         db_setup_note(notes,
                       "%s: amorphous amplitudes end at %s = %.4g/A, but the image extends to "
                       "%.4g/A: beyond the end the last amplitude, %g, is used",
                       setup->stol_file, name[abscissa], unit[abscissa] * end, unit[abscissa] * seen,
                       b->amplitude[b->count - 1]);
+    return DB_OK;
 }
 
 db_status db_setup_background(db_context *context, const db_setup *setup, db_experiment *experiment,
@@ -103,6 +95,6 @@ db_status db_setup_background(db_context *context, const db_setup *setup, db_exp
     if (setup->compat)
         leave_out(background, notes);
     else
-        remark_end(setup, experiment, notes);
+        return remark_end(context, setup, experiment, notes);
     return DB_OK;
 }

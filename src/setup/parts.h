@@ -42,8 +42,8 @@ db_status db_setup_spread(db_context *context, const db_setup *setup, db_experim
 db_status db_setup_background(db_context *context, const db_setup *setup, db_experiment *experiment,
                               const db_setup_notes *notes);
 
-/* Largest |s1 - s0|, 2 sin(theta), of unit vectors to the corners of panels. */
-double db_setup_farthest(const db_experiment *experiment);
+/* Length of the longest scattering vector (1/A) to the corners of panels, for all sources. */
+db_status db_setup_longest(db_context *context, const db_experiment *experiment, double *longest);
 
 /* Notes on implausible numbers of a resolved set-up and its experiment, each with the unit in which it would be
  * usual (plausible.c); returns their number. first: receives the first note; notes may be NULL. */

@@ -9,34 +9,62 @@
 
 #include "base/context_internal.h"
 #include "model/halo_samples.h"
+#include "model/model.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-double db_setup_farthest(const db_experiment *experiment) {
+/* Length of the scattering vector (1/A) from a source in a direction. shortest: of its wavelengths, over their mean */
+static double length_from(const db_source_interface *source, double shortest, const double to[3]) {
+    const double s0[3] = { source->s0.x.v, source->s0.y.v, source->s0.z.v };
+    double q[3];
+    for (int i = 0; i < 3; i++) q[i] = (source->kappa.v * to[i] - s0[i]) / shortest;
+    return db_length(q);
+}
+
+/* Spots in closed form have light three standard deviations from a source's wavelength. */
+static double shortest_of(const db_experiment *experiment) {
+    const db_spread *const s = &experiment->spread;
+    const double far = 3, nearest = 0.1;
+    if (s->spots != DB_SPOTS_CLOSED) return 1;
+    return fmax(nearest, 1 - far * sqrt(fmax(0, 1e-6 * s->bandwidth)));
+}
+
+db_status db_setup_longest(db_context *context, const db_experiment *experiment, double *longest) {
     const db_detector *const detector = &experiment->detector;
-    double farthest = 0, crystal[3];
+    const double shortest = shortest_of(experiment);
+    db_source_interface *const source = calloc(experiment->beam.source_count, sizeof *source);
+    double crystal[3];
+    *longest = 0;
+    if (!source) return db_fail_memory(context, "the sources");
+    db_model_sources(experiment, source);
     db_experiment_crystal_position(experiment, crystal);
     for (size_t p = 0; p < detector->panel_count; p++)
         for (int corner = 0; corner < 4; corner++) {
             const double fast = corner & 1 ? detector->panels[p].fast_pixels : 0;
             const double slow = corner & 2 ? detector->panels[p].slow_pixels : 0;
-            double at[3], difference[3];
+            double at[3];
             if (db_experiment_pixel_position(experiment, p, fast, slow, at) != DB_OK) continue;
             for (int i = 0; i < 3; i++) at[i] -= crystal[i];
-            for (int i = 0; i < 3; i++)
-                difference[i] = at[i] / db_length(at) - experiment->beam.direction[i];
-            farthest = fmax(farthest, db_length(difference));
+            if (!db_normalize(at)) continue;
+            for (size_t j = 0; j < experiment->beam.source_count; j++)
+                *longest = fmax(*longest, length_from(&source[j], shortest, at));
         }
-    return farthest;
+    free(source);
+    return DB_OK;
 }
 
 /* Spacing (A) to which a model's structure factors are calculated: given, that of dmin, or what
  * the corners of the panels see, a little below that for spots that reach in from outside. */
-static double model_resolution(const db_setup *setup, const db_experiment *experiment) {
-    if (db_setup_given(setup->model_resolution)) return setup->model_resolution;
-    if (experiment->dmin > 0) return experiment->dmin;
+static db_status model_resolution(db_context *context, const db_setup *setup,
+                                  const db_experiment *experiment, double *dmin) {
     const double margin = 0.97, finest = 0.5;
-    return fmax(finest, margin * experiment->beam.wavelength / db_setup_farthest(experiment));
+    double longest;
+    *dmin = db_setup_given(setup->model_resolution) ? setup->model_resolution : experiment->dmin;
+    if (*dmin > 0) return DB_OK;
+    DB_TRY(db_setup_longest(context, experiment, &longest));
+    *dmin = fmax(finest, margin / longest);
+    return DB_OK;
 }
 
 /* Reads the list, or what an earlier run kept of it; writes the cache from the list. */
@@ -58,10 +86,12 @@ static db_status read_structure_factors(db_context *context, const db_setup *set
                    : DB_OK;
     db_setup_sites sites = { .count = 0 };
     if (setup->sites) DB_TRY(db_setup_read_sites(context, setup->sites, &sites));
+    double dmin;
+    DB_TRY(model_resolution(context, setup, experiment, &dmin));
     const db_structure_factor_options options = {
         .columns = setup->hkl_columns,
         .space_group = setup->hkl_space_group,
-        .dmin = model_resolution(setup, experiment),
+        .dmin = dmin,
         .wavelength = setup->anomalous ? experiment->beam.wavelength : 0,
         .k_sol = setup->k_sol,
         .b_sol = setup->b_sol,

@@ -14,6 +14,7 @@ model() {
 }
 model 100.00 > ../model.pdb
 model " 90.00" > ../other.pdb
+model 100.00 | sed 's/40.000   50.000   60.000/20.000   22.000   25.000/; s/P 1 21 1      2/P 1           1/' > ../little.pdb
 
 # told TEXT: what the program said of the amplitudes
 told() {
@@ -33,6 +34,13 @@ told() {
     cmp -s ../a.f32 ../b.f32 && complain "solvent and anomalous scattering make no difference"
     succeed sim $crystal -model ../model.pdb -dmin 5 -floatfile ../c.f32
     told "to 5 A"
+    # the default resolution is that of the shortest wave, of all directions of the beam: finer reflections bring nothing
+    for beam in "" "-dispersion 20 -dispsteps 11" "-spots closed -bandwidth_rms 0.04" "-hdivrange 200 -hdivsteps 5"; do
+        wide="-cell 20 22 25 90 100 90 -misset 10 20 30 -N 8 -lambda 1.3 -distance 40 -detpixels 40 -pixel 2 -oversample 2 -nointerpolate -k_sol 0 $beam"
+        succeed sim $wide -model ../little.pdb -floatfile ../seen.f32
+        succeed sim $wide -model ../little.pdb -model_resolution 1 -floatfile ../fine.f32
+        "$DUALBRAGG" compare ../seen.f32 ../fine.f32 -absolute 0.03 -brightest 1e-6 --quiet || complain "$beam: the model ends within the image"
+    done
 
     # a free atom's table at one wavelength is what all atoms have without sites; spectra are sums
     succeed sim $crystal -nointerpolate -model ../model.pdb -model_resolution 4 -floatfile ../one.f32

@@ -192,6 +192,19 @@ static void panels_stand_in_groups_within_groups(void **state) {
     assert_int_equal(content.has_crystal, 0);
     assert_true(fabs(e.beam.polarization - 0.5) < 1e-12);
     assert_true(fabs(fabs(e.beam.polarization_axis[0]) - 1) < 1e-12);
+    /* a list that does not say the fraction means 0.999, as in dxtbx */
+    char unsaid[2000];
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    unsaid[fread(unsaid, 1, sizeof unsaid - 1, file)] = '\0';
+    fclose(file);
+    memcpy(strstr(unsaid, "polarization_fraction"), "other_key_of_any_kind", 21);
+    db_experiment plain;
+    db_expt_content other;
+    read_experiment(folder_text("unsaid.expt", unsaid), &the_only_one, &plain, &other);
+    assert_true(fabs(plain.beam.polarization - 0.998) < 1e-12);
+    db_expt_content_clear(&other);
+    db_experiment_clear(&plain);
     /* the plate is where the panels are on average, and the beam hits its origin */
     assert_true(fabs(e.detector.distance - (100 + 100 + 99) / 3.0) < 1e-9);
     assert_true(fabs(e.detector.centre[0]) < 1e-9 && fabs(e.detector.centre[1]) < 1e-9);
