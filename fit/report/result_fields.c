@@ -264,10 +264,11 @@ static const db_json_field bravais_rows[] = {
           "largest change of an edge (relative) or an angle (radian) that makes the found lattice "
           "one of this kind"),
     VALUE(indexed, "", "spots near nodes of this lattice"),
-    VALUE(misfit, "",
-          "scatter of spots about nodes of this lattice, divided by their scatter about nodes of the "
-          "triclinic lattice (squared width of places times width of turns), at the best detector "
-          "distance and tilts"),
+    VALUE(
+        misfit, "",
+        "scatter of spots about nodes of this lattice, divided by their scatter about nodes of the "
+        "triclinic lattice (squared width of places times width of turns), at the best detector "
+        "distance and tilts"),
     FLAG(fits, "no lattice of lower symmetry is much likelier"),
 };
 static TABLE(bravais_fields, bravais_rows);
