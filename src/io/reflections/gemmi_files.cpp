@@ -18,7 +18,9 @@ extern "C" {
 #include <gemmi/mtz.hpp>
 #include <gemmi/pdb.hpp>
 #include <gemmi/solmask.hpp>
+#include <gemmi/util.hpp>
 
+#include <algorithm>
 #include <climits>
 #include <cmath>
 #include <cstdlib>
@@ -251,34 +253,82 @@ struct cif_table : db_cif_table {
     ~cif_table() { db_cif_table_clear(this); }
 };
 
+// Numbers of a record of a PDB file, side by side, that we use.
+struct record_numbers {
+    const char *record;
+    size_t column, width; // from 0
+    const char *names[7]; // NULL behind the last
+    enum { NEEDED, MAY_END_BEFORE, WHOLE } kind;
+};
+const record_numbers numbers_of_records[] = {
+    { "ATOM", 30, 8, { "x", "y", "z" }, record_numbers::NEEDED },
+    { "ATOM", 54, 6, { "occupancy", "B factor" }, record_numbers::MAY_END_BEFORE },
+    { "HETATM", 30, 8, { "x", "y", "z" }, record_numbers::NEEDED },
+    { "HETATM", 54, 6, { "occupancy", "B factor" }, record_numbers::MAY_END_BEFORE },
+    { "ANISOU", 28, 7, { "U11", "U22", "U33", "U12", "U13", "U23" }, record_numbers::WHOLE },
+    { "CRYST1", 6, 9, { "a", "b", "c" }, record_numbers::NEEDED },
+    { "CRYST1", 33, 7, { "alpha", "beta", "gamma" }, record_numbers::NEEDED },
+    { "SCALE", 10, 10, { "S1", "S2", "S3" }, record_numbers::NEEDED },
+    { "SCALE", 45, 10, { "U" }, record_numbers::NEEDED },
+    { "MTRIX", 10, 10, { "M1", "M2", "M3" }, record_numbers::NEEDED },
+    { "MTRIX", 45, 10, { "V" }, record_numbers::NEEDED },
+};
+
+bool is_record(const std::string &line, const char *name) {
+    return strncasecmp(line.c_str(), name, std::strlen(name)) == 0;
+}
+
+// Fails where gemmi would take 0 for what is no number. A line may end before occupancy or B factor; one that ends within them
+// is made longer, else gemmi would not read them.
+void check_record(db_context *context, const char *path, size_t number, std::string &line) {
+    for (const record_numbers &n : numbers_of_records) {
+        if (!is_record(line, n.record)) continue;
+        for (size_t i = 0; n.names[i]; i++) {
+            const size_t from = n.column + i * n.width;
+            if (n.kind == record_numbers::MAY_END_BEFORE && line.size() <= from) break;
+            line.resize(std::max(line.size(), from + n.width), ' ');
+            const std::string field = gemmi::trim_str(line.substr(from, n.width));
+            const db_word word = { field.data(), field.size() };
+            double value;
+            const bool whole = n.kind == record_numbers::WHOLE;
+            if (!db_word_number(word, &value) ||
+                (whole && field.find_first_of(".eE") != std::string::npos))
+                try_to(db_fail(context, DB_ERROR_INPUT,
+                               "%s:%zu: expected a %snumber as %s, found '%.*s'", path, number,
+                               whole ? "whole " : "", n.names[i], DB_WORD_ARGUMENTS(word)));
+        }
+    }
+}
+
 // The records of a PDB file that a model needs; other lines are empty, so that errors have their numbers. gemmi reads numbers
 // of others, such as LINK, beyond the ends of their lines.
-std::string needed_records(const db_file_content &content) {
+std::string needed_records(db_context *context, const char *path, const db_file_content &content) {
     static const char *const needed[] = {
         "ATOM",  "HETATM", "ANISOU", "CRYST1", "SCALE", "MTRIX",
         "ORIGX", "MODEL",  "TER",    "END",    "data",  "{\"da"
     }; // the last two: gemmi says what they are
     std::string records;
     const char *const end = content.bytes + content.size;
-    for (const char *line = content.bytes; line < end;) {
-        const char *next = static_cast<const char *>(std::memchr(line, '\n', (size_t)(end - line)));
-        next = next ? next + 1 : end;
-        bool is_needed = false;
+    size_t number = 0;
+    for (const char *start = content.bytes; start < end;) {
+        const char *const stop = std::find(start, end, '\n');
+        std::string line(start, stop);
+        if (!line.empty() && line.back() == '\r') line.pop_back();
+        number++;
         for (const char *name : needed) {
-            const size_t length = std::strlen(name);
-            is_needed |= (size_t)(next - line) >= length && strncasecmp(line, name, length) == 0;
+            if (!is_record(line, name)) continue;
+            check_record(context, path, number, line);
+            records += line;
+            break;
         }
-        if (is_needed)
-            records.append(line, next);
-        else
-            records += '\n';
-        line = next;
+        records += '\n';
+        start = stop == end ? end : stop + 1;
     }
     return records;
 }
 
-gemmi::Structure read_pdb(const char *path, const db_file_content &content) {
-    const std::string records = needed_records(content);
+gemmi::Structure read_pdb(db_context *context, const char *path, const db_file_content &content) {
+    const std::string records = needed_records(context, path, content);
     return gemmi::read_pdb_from_memory(records.data(), records.size(), path);
 }
 
@@ -844,7 +894,7 @@ db_status db_gemmi_read_model(db_context *context, const char *path, const db_fi
                               db_structure_factors *factors, char *told, size_t told_size) {
     return guarded(context, path, [&] {
         model_transform model(*options, is_cif ? read_mmcif(context, path, *content)
-                                               : read_pdb(path, *content));
+                                               : read_pdb(context, path, *content));
         model.prepare();
         model.calculate(context, path, factors);
         std::snprintf(told, told_size, "%s", model.summary().c_str());
