@@ -485,6 +485,43 @@ static void a_line_may_end_before_the_occupancy(void **state) {
     forget(&factors);
 }
 
+/* The model of cif_file with `with` in place of the first `text`. */
+static const char *changed_cif(const char *text, const char *with) {
+    static char changed_text[7000];
+    size_t size;
+    char *const bytes = load_file(cif_file(), &size);
+    const char *const at = strstr(bytes, text);
+    assert_non_null(at);
+    snprintf(changed_text, sizeof changed_text, "%.*s%s%s", (int)(at - bytes), bytes, with,
+             at + strlen(text));
+    free(bytes);
+    return folder_text("changed.cif", changed_text);
+}
+
+static void what_is_no_number_in_a_cif_model_is_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *with, *message;
+    } bad[] = {
+        { "length_b 33", "length_b 3e", "_cell.length_b, row 1: expected a number, found '3e'" },
+        { "angle_gamma 90", "angle_gamma 90;", "_cell.angle_gamma, row 1: expected a number" },
+        { " 7.7 ", " 7,7 ", "_atom_site.Cartn_y, row 2: expected a number, found '7,7'" },
+        { " 0.6 ", " O.6 ", "_atom_site.occupancy, row 3: expected a number, found 'O.6'" },
+        { " 25.5 ", " 25.5(x ", "_atom_site.B_iso_or_equiv, row 3: expected a number" },
+        { " 25.5 ", " nan ", "_atom_site.B_iso_or_equiv, row 3: expected a number, found 'nan'" },
+        { " 0.35 ", " 1e999 ", "_atom_site_anisotrop.U[2][2], row 1: expected a number" },
+    };
+    const db_structure_factor_options options = { .dmin = 3 };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_failure(test_context(), DB_ERROR_INPUT,
+                       calculate(changed_cif(bad[i].text, bad[i].with), &options), "changed.cif",
+                       bad[i].message);
+    expect_ok(test_context(), calculate(changed_cif(" 25.5 ", " 25.5(3) "), &options));
+    forget(&factors);
+    expect_ok(test_context(), calculate(changed_cif(" 25.5 ", " ? "), &options));
+    forget(&factors);
+}
+
 static void damaged_models_are_refused_or_read(void **state) {
     (void)state;
     const db_structure_factor_options options = { .dmin = 6, .k_sol = 0.35, .b_sol = 46 };
@@ -674,6 +711,7 @@ int main(void) {
         cmocka_unit_test(what_a_model_lacks_is_named),
         cmocka_unit_test(what_is_no_number_in_a_model_is_named),
         cmocka_unit_test(a_line_may_end_before_the_occupancy),
+        cmocka_unit_test(what_is_no_number_in_a_cif_model_is_named),
         cmocka_unit_test(damaged_models_are_refused_or_read),
         cmocka_unit_test(a_model_of_thermolysin_agrees),
         cmocka_unit_test(a_model_of_lysozyme_agrees_slow),

@@ -16,6 +16,7 @@ extern "C" {
 #include <gemmi/it92.hpp>
 #include <gemmi/mmcif.hpp>
 #include <gemmi/mtz.hpp>
+#include <gemmi/numb.hpp>
 #include <gemmi/pdb.hpp>
 #include <gemmi/solmask.hpp>
 #include <gemmi/util.hpp>
@@ -332,6 +333,42 @@ gemmi::Structure read_pdb(db_context *context, const char *path, const db_file_c
     return gemmi::read_pdb_from_memory(records.data(), records.size(), path);
 }
 
+// Items of a model whose values are numbers, by their beginnings; others are deviations ("Cartn_x_esd") or words.
+bool is_number_item(const std::string &category, const std::string &item) {
+    static const char *const beginnings[][2] = {
+        { "cell", "length_" },
+        { "cell", "angle_" },
+        { "atom_site", "Cartn_" },
+        { "atom_site", "occupancy" },
+        { "atom_site", "B_iso" },
+        { "atom_site_anisotrop", "U[" },
+        { "atom_sites", "fract_" },
+        { "struct_ncs_oper", "matrix[" },
+        { "struct_ncs_oper", "vector[" },
+    };
+    const size_t end = item.size() < 4 ? 0 : item.size() - 4;
+    if (strcasecmp(item.c_str() + end, "_esd") == 0) return false;
+    for (const auto &b : beginnings)
+        if (category == b[0] && strncasecmp(item.c_str(), b[1], std::strlen(b[1])) == 0)
+            return true;
+    return false;
+}
+
+// Fails where gemmi would take a default for what is no number.
+void check_numbers(const std::string &category, const cif_table &table) {
+    for (size_t c = 0; c < table.columns; c++) {
+        const std::string item(table.item[c].start, table.item[c].length);
+        if (!is_number_item(category, item)) continue;
+        for (size_t row = 0; row < table.rows; row++) {
+            const db_word word = db_cif_value(&table, row, static_cast<int>(c));
+            const std::string text(word.start, word.length);
+            if (!text.empty() && !std::isfinite(gemmi::cif::as_number(text)))
+                fail("_" + category + "." + item + ", row " + std::to_string(row + 1) +
+                     ": expected a number, found '" + text.substr(0, 40) + "'");
+        }
+    }
+}
+
 // The tables that a model needs, by the reader of CIF that images have; gemmi's own takes much
 // longer to compile, and other tables can claim assemblies of any size.
 gemmi::Structure read_mmcif(db_context *context, const char *path, const db_file_content &content) {
@@ -341,6 +378,7 @@ gemmi::Structure read_mmcif(db_context *context, const char *path, const db_file
         cif_table table;
         try_to(db_cif_table_read(context, path, content.bytes, content.bytes + content.size,
                                  category, &table));
+        check_numbers(category, table);
         const std::string prefix = std::string("_") + category + ".";
         std::vector<std::string> tags;
         for (size_t c = 0; c < table.columns; c++)
