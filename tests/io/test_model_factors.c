@@ -522,6 +522,32 @@ static void what_is_no_number_in_a_cif_model_is_named(void **state) {
     forget(&factors);
 }
 
+static void what_atoms_of_a_cif_model_lack_is_named(void **state) {
+    (void)state;
+    static const char *const needed[] = { "Cartn_z",     "occupancy",     "B_iso_or_equiv",
+                                          "type_symbol", "label_asym_id", "auth_seq_id" };
+    const db_structure_factor_options options = { .dmin = 3 };
+    char item[40];
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        snprintf(item, sizeof item, "_atom_site.%s", needed[i]);
+        expect_failure(test_context(), DB_ERROR_INPUT,
+                       calculate(changed_cif(item, "_atom_site.other"), &options), "changed.cif",
+                       item, "found no such item");
+    }
+    const char *const small =
+        folder_text("small_molecule.cif", "data_x\n_cell_length_a 10\nloop_\n_atom_site_label\n"
+                                          "_atom_site_fract_x\nC1 0.1\nC2 0.2\n");
+    expect_failure(test_context(), DB_ERROR_INPUT, calculate(small, &options), "small_molecule.cif",
+                   "expected atoms with _atom_site.Cartn_x");
+    expect_ok(test_context(), calculate(cif_file(), &options));
+    const double with = amplitude(1, 2, 3);
+    forget(&factors);
+    expect_ok(test_context(),
+              calculate(changed_cif("_atom_site.label_alt_id", "_atom_site.other"), &options));
+    assert_true(amplitude(1, 2, 3) == with);
+    forget(&factors);
+}
+
 static void damaged_models_are_refused_or_read(void **state) {
     (void)state;
     const db_structure_factor_options options = { .dmin = 6, .k_sol = 0.35, .b_sol = 46 };
@@ -712,6 +738,7 @@ int main(void) {
         cmocka_unit_test(what_is_no_number_in_a_model_is_named),
         cmocka_unit_test(a_line_may_end_before_the_occupancy),
         cmocka_unit_test(what_is_no_number_in_a_cif_model_is_named),
+        cmocka_unit_test(what_atoms_of_a_cif_model_lack_is_named),
         cmocka_unit_test(damaged_models_are_refused_or_read),
         cmocka_unit_test(a_model_of_thermolysin_agrees),
         cmocka_unit_test(a_model_of_lysozyme_agrees_slow),

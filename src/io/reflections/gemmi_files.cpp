@@ -369,6 +369,14 @@ void check_numbers(const std::string &category, const cif_table &table) {
     }
 }
 
+// gemmi takes no atoms from a table that lacks one of these.
+void check_items(const cif_table &atoms) {
+    for (const char *item : { "Cartn_x", "Cartn_y", "Cartn_z", "occupancy", "B_iso_or_equiv", "id",
+                              "type_symbol", "label_asym_id", "auth_seq_id" })
+        if (atoms.rows && db_cif_column(&atoms, item) < 0)
+            fail(std::string("expected atoms with _atom_site.") + item + ", found no such item");
+}
+
 // The tables that a model needs, by the reader of CIF that images have; gemmi's own takes much
 // longer to compile, and other tables can claim assemblies of any size.
 gemmi::Structure read_mmcif(db_context *context, const char *path, const db_file_content &content) {
@@ -379,18 +387,24 @@ gemmi::Structure read_mmcif(db_context *context, const char *path, const db_file
         try_to(db_cif_table_read(context, path, content.bytes, content.bytes + content.size,
                                  category, &table));
         check_numbers(category, table);
+        const bool atoms = std::strcmp(category, "atom_site") == 0;
+        if (atoms) check_items(table);
         const std::string prefix = std::string("_") + category + ".";
         std::vector<std::string> tags;
         for (size_t c = 0; c < table.columns; c++)
             tags.emplace_back(table.item[c].start, table.item[c].length);
-        if (table.rows > 1) {
-            std::vector<std::string> &values = block.init_loop(prefix, tags).values;
-            values.reserve(table.rows * table.columns);
-            for (size_t i = 0; i < table.rows * table.columns; i++)
-                values.push_back(cif_text(table.value[i]));
+        // gemmi asks for it also where no atom has alternatives
+        if (atoms && db_cif_column(&table, "label_alt_id") < 0) tags.emplace_back("label_alt_id");
+        std::vector<std::string> values;
+        values.reserve(table.rows * tags.size());
+        for (size_t row = 0; row < table.rows; row++) {
+            for (size_t c = 0; c < table.columns; c++)
+                values.push_back(cif_text(table.value[row * table.columns + c]));
+            if (tags.size() > table.columns) values.emplace_back(".");
         }
-        for (size_t c = 0; c < table.columns && table.rows == 1; c++)
-            block.set_pair(prefix + tags[c], cif_text(table.value[c]));
+        if (table.rows > 1) block.init_loop(prefix, tags).values = std::move(values);
+        for (size_t c = 0; c < tags.size() && table.rows == 1; c++)
+            block.set_pair(prefix + tags[c], values[c]);
     }
     return gemmi::make_structure_from_block(block);
 }
