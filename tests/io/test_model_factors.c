@@ -388,6 +388,15 @@ static void what_a_model_lacks_is_named(void **state) {
         assert_null(factors.amplitude);
     }
     const db_structure_factor_options coarse = { .dmin = 20 };
+    const db_structure_factor_options coarsest = { .dmin = 1000 };
+    const db_structure_factor_options flooded = { .dmin = 10, .k_sol = 0.35, .b_sol = 46 };
+    expect_failure(context, DB_ERROR_INPUT, calculate(pdb_file(), &coarsest), "small.pdb",
+                   "longest edge of its cell, 33 A, found 1000 A");
+    expect_failure(
+        context, DB_ERROR_INPUT,
+        calculate(changed("CRYST1", "CRYST1   28.500   33.000    5.000  90.00  90.00  90.00 P 1"),
+                  &flooded),
+        "changed.pdb", "28.5 x 33 x 5 A at a resolution of 10 A", "no solvent");
     expect_failure(
         context, DB_ERROR_INPUT,
         calculate(changed("CRYST1", "CRYST1 3000.000 3000.000 3000.000  90.00  90.00  90.00 P 1"),

@@ -761,7 +761,15 @@ model_transform::transform model_transform::of_solvent(const density &d) const {
         for (gemmi::Residue &residue : chain.residues)
             gemmi::vector_remove_if(residue.atoms,
                                     [](const gemmi::Atom &atom) { return atom.is_hydrogen(); });
-    gemmi::SolventMasker(gemmi::AtomicRadiiSet::Cctbx).put_mask_on_grid(mask, heavy);
+    try {
+        gemmi::SolventMasker(gemmi::AtomicRadiiSet::Cctbx).put_mask_on_grid(mask, heavy);
+    } catch (const std::runtime_error &) { // an atom's ball does not fit into the grid
+        const gemmi::UnitCell &c = structure_.cell;
+        fail("a solvent around atoms does not fit into a cell of " + short_number(c.a) + " x " +
+             short_number(c.b) + " x " + short_number(c.c) + " A at a resolution of " +
+             short_number(options_.dmin) +
+             " A: expected a finer resolution, or no solvent (k_sol 0)");
+    }
     return gemmi::transform_map_to_f_phi(mask, true);
 }
 
@@ -820,6 +828,10 @@ void model_transform::calculate(db_context *context, const char *path,
     std::array<int, 3> most;
     int extent[3];
     size_t entries;
+    const double longest = std::max(edge[0], std::max(edge[1], edge[2]));
+    if (options_.dmin > longest)
+        fail("expected a resolution below the longest edge of its cell, " + short_number(longest) +
+             " A, found " + short_number(options_.dmin) + " A");
     for (int i = 0; i < 3; i++) {
         most[i] = static_cast<int>(std::min(1e6, edge[i] / options_.dmin));
         extent[i] = 2 * most[i] + 1;
