@@ -447,6 +447,38 @@ static void what_was_not_observed_is_left_out(void **state) {
     expect_told("1 of status <");
 }
 
+static void what_is_no_number_in_a_list_is_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *row, *message;
+    } bad[] = {
+        { "1 2 3 1o0.0 1", "reflection 2: expected a number as F_meas_au, found '1o0.0'" },
+        { "1 2 3 50,5 1", "expected a number as F_meas_au, found '50,5'" },
+        { "1 2 3 1e999 1", "expected a number as F_meas_au, found '1e999'" },
+        { "1 2 3 nan 1", "expected a number as F_meas_au, found 'nan'" },
+        { "1 2 3 50 *****", "expected a number as F_meas_sigma_au, found '*****'" },
+        { "1 2 3 ? *****", "expected a number as F_meas_sigma_au, found '*****'" },
+        { "1 2.5 3 50 1", "reflection 2: expected a whole number as index_k, found '2.5'" },
+        { "1 2 ? 50 1", "expected a whole number as index_l, found ''" },
+    };
+    char text[400];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(text, sizeof text,
+                 "data_x\n" HEAD "_refln.F_meas_au\n_refln.F_meas_sigma_au\n1 1 1 100 1\n%s\n",
+                 bad[i].row);
+        expect_failure(test_context(), DB_ERROR_INPUT,
+                       read_as(folder_text("bad.cif", text), NULL, NULL), "bad.cif",
+                       bad[i].message);
+    }
+    const char *const fine =
+        folder_text("fine.cif", "data_x\n" HEAD "_refln.F_meas_au\n_refln.F_meas_sigma_au\n"
+                                "1 1 1 100(2) 1\n1 2 3 . .\n2 1 1 50 ?\n");
+    expect_ok(test_context(), read_as(fine, NULL, NULL));
+    expect_amplitude(1, 1, 1, 100);
+    expect_amplitude(2, 1, 1, 50);
+    assert_int_equal(factors.listed, 2 * 8);
+}
+
 static void one_of_several_blocks_is_asked_for(void **state) {
     (void)state;
     const char *const path =
@@ -562,6 +594,7 @@ int main(void) {
         cmocka_unit_test(a_cif_list_is_merged),
         cmocka_unit_test(one_of_several_wavelengths_is_asked_for),
         cmocka_unit_test(what_was_not_observed_is_left_out),
+        cmocka_unit_test(what_is_no_number_in_a_list_is_named),
         cmocka_unit_test(one_of_several_blocks_is_asked_for),
         cmocka_unit_test(small_molecules_are_read),
         cmocka_unit_test(lists_of_shelx_are_intensities),

@@ -288,17 +288,31 @@ static void tell_left_out(const cif_list *c, const left_out *others) {
               c->reading->path, others->count, c->reflections.rows, list);
 }
 
+static db_status fail_word(const cif_list *c, size_t row, int column, const char *expected) {
+    return db_fail(c->reading->context, DB_ERROR_INPUT,
+                   "%s: reflection %zu: expected a %s as %.*s, found '%.*s'", c->reading->path,
+                   row + 1, expected, DB_WORD_ARGUMENTS(c->reflections.item[column]),
+                   DB_WORD_ARGUMENTS(db_cif_value(&c->reflections, row, column)));
+}
+
 static db_status take_index(const cif_list *c, size_t row, const columns *from, int index[3]) {
     for (int i = 0; i < 3; i++) {
         double value;
         if (!db_cif_number(&c->reflections, row, from->index[i], &value) || value != rint(value) ||
             fabs(value) > 1e6)
-            return db_fail(c->reading->context, DB_ERROR_INPUT,
-                           "%s: reflection %zu: expected a whole number as index_%c",
-                           c->reading->path, row + 1, "hkl"[i]);
+            return fail_word(c, row, from->index[i], "whole number");
         index[i] = (int)value;
     }
     return DB_OK;
+}
+
+/* NAN: the file has no column of that kind, or '?' or '.' in this row. */
+static db_status take_value(const cif_list *c, size_t row, int column, double *value) {
+    *value = NAN;
+    if (!db_cif_value(&c->reflections, row, column).length ||
+        db_cif_number(&c->reflections, row, column, value))
+        return DB_OK;
+    return fail_word(c, row, column, "number");
 }
 
 static db_status take_row(const cif_list *c, size_t row, const columns *from) {
@@ -306,9 +320,9 @@ static db_status take_row(const cif_list *c, size_t row, const columns *from) {
     DB_TRY(take_index(c, row, from, index));
     for (int mate = from->pair; mate >= 0; mate--) {
         db_listed_reflection item;
-        if (!db_cif_number(&c->reflections, row, from->value[mate], &item.value))
-            continue; /* not measured */
-        if (!db_cif_number(&c->reflections, row, from->sigma[mate], &item.sigma)) item.sigma = NAN;
+        DB_TRY(take_value(c, row, from->value[mate], &item.value));
+        DB_TRY(take_value(c, row, from->sigma[mate], &item.sigma));
+        if (isnan(item.value)) continue; /* not measured */
         for (int i = 0; i < 3; i++) item.index[i] = mate ? -index[i] : index[i];
         DB_TRY(db_reflection_list_add(c->reading->context, &c->reading->list, &item));
     }
