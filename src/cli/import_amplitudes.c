@@ -12,7 +12,7 @@
 static void add_header(const db_amplitude_header *h, db_imported *file) {
     const double count = (double)h->count;
     snprintf(file->group, sizeof file->group, "%s", h->group);
-    if (!isnan(h->cell[0])) db_imported_add_cell(file, h->cell);
+    if (db_cell_is_stated(h->cell)) db_imported_add_cell(file, h->cell);
     if (*h->group) db_imported_add(file, "group", 0, NULL, "%s", h->group);
     if (h->coordinates)
         db_imported_add(file, "atoms", 1, &count,

@@ -479,6 +479,25 @@ static void what_is_no_number_in_a_list_is_named(void **state) {
     assert_int_equal(factors.listed, 2 * 8);
 }
 
+#define CELL_WITH(b)                                                                               \
+    "data_x\n_cell.length_a 30\n_cell.length_b " b "\n_cell.length_c 50\n_cell.angle_alpha 90\n"   \
+    "_cell.angle_beta 90\n_cell.angle_gamma 90\n" HEAD "_refln.F_meas_au\n1 1 1 100\n"
+
+static void a_cell_is_known_with_six_numbers(void **state) {
+    (void)state;
+    expect_failure(test_context(), DB_ERROR_INPUT,
+                   read_as(folder_text("cell.cif", CELL_WITH("abc")), NULL, NULL), "cell.cif",
+                   "_cell.length_b: expected a number, found 'abc'");
+    static const double cell[6] = { 60, 40, 50, 90, 90, 90 };
+    const db_structure_factor_options options = { .cell = cell };
+    expect_ok(test_context(), read_with(folder_text("cell.cif", CELL_WITH("40")), &options));
+    expect_told("its cell is 30 40 50 90 90 90");
+    expect_ok(test_context(), read_with(folder_text("cell.cif", CELL_WITH("?")), &options));
+    assert_string_equal(told, "");
+    expect_ok(test_context(), read_as(folder_path("cell.cif"), NULL, NULL));
+    assert_string_equal(told, "");
+}
+
 static void one_of_several_blocks_is_asked_for(void **state) {
     (void)state;
     const char *const path =
@@ -595,6 +614,7 @@ int main(void) {
         cmocka_unit_test(one_of_several_wavelengths_is_asked_for),
         cmocka_unit_test(what_was_not_observed_is_left_out),
         cmocka_unit_test(what_is_no_number_in_a_list_is_named),
+        cmocka_unit_test(a_cell_is_known_with_six_numbers),
         cmocka_unit_test(one_of_several_blocks_is_asked_for),
         cmocka_unit_test(small_molecules_are_read),
         cmocka_unit_test(lists_of_shelx_are_intensities),

@@ -142,6 +142,12 @@ static void read_pdb(const db_file_content *content, db_amplitude_header *h) {
     }
 }
 
+int db_cell_is_stated(const double cell[6]) {
+    for (int i = 0; i < 6; i++)
+        if (!(cell[i] > 0)) return 0;
+    return 1;
+}
+
 db_status db_amplitude_header_read(db_context *context, const char *path,
                                    db_amplitude_header *header) {
     *header = (db_amplitude_header){ .resolution = { NAN, NAN } };

@@ -14,6 +14,9 @@ typedef struct db_amplitude_header {
     char columns[400];    /* labels of an MTZ file with their types: "FP (F), SIGFP (Q)"; "" */
 } db_amplitude_header;
 
+/* Are all six numbers of a cell known? */
+int db_cell_is_stated(const double cell[6]);
+
 /* Reads an MTZ, mmCIF or PDB file; for other files all members stay unknown. */
 db_status db_amplitude_header_read(db_context *context, const char *path,
                                    db_amplitude_header *header);

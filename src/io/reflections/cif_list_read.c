@@ -1,6 +1,7 @@
 /* Amplitudes of a CIF file: which block, which items of its reflections, and its symmetry. */
 #include "base/context_internal.h"
 #include "io/cif.h"
+#include "io/reflections/amplitude_header.h"
 #include "io/reflections/gemmi_files.h"
 
 #include <math.h>
@@ -103,8 +104,8 @@ static db_status choose_block(cif_list *c, const char *end) {
 
 /* A group that the file names. */
 static db_status named_group(db_amplitude_reading *r, const char *name) {
-    const db_status status =
-        db_gemmi_find_group(r->context, name, r->cell[0] > 0 ? r->cell : NULL, &r->list.group);
+    const db_status status = db_gemmi_find_group(
+        r->context, name, db_cell_is_stated(r->cell) ? r->cell : NULL, &r->list.group);
     if (status == DB_OK || status == DB_ERROR_MEMORY) return status;
     return db_fail(r->context, status, "%s: %s", r->path, db_context_message(r->context));
 }
@@ -163,11 +164,18 @@ static db_status take_cell(cif_list *c) {
                                          "angle_alpha", "angle_beta", "angle_gamma" };
     db_cif_table table;
     DB_TRY(table_of(c, "cell", &table));
-    for (int i = 0; i < 6; i++)
-        if (!db_cif_number(&table, 0, db_cif_column(&table, items[i]), &c->reading->cell[i]))
-            c->reading->cell[i] = NAN;
+    db_status status = DB_OK;
+    for (int i = 0; i < 6 && status == DB_OK; i++) {
+        const int column = db_cif_column(&table, items[i]);
+        const db_word word = db_cif_value(&table, 0, column);
+        c->reading->cell[i] = NAN;
+        if (word.length && !db_cif_number(&table, 0, column, &c->reading->cell[i]))
+            status = db_fail(c->reading->context, DB_ERROR_INPUT,
+                             "%s: _cell.%s: expected a number, found '%.*s'", c->reading->path,
+                             items[i], DB_WORD_ARGUMENTS(word));
+    }
     db_cif_table_clear(&table);
-    return DB_OK;
+    return status;
 }
 
 /* Is a value the text? */

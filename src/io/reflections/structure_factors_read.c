@@ -7,6 +7,7 @@
 #include "base/file_content.h"
 #include "io/cif.h"
 #include "io/formats.h"
+#include "io/reflections/amplitude_header.h"
 #include "io/reflections/gemmi_files.h"
 
 #include <math.h>
@@ -81,7 +82,7 @@ static db_status read_list(db_amplitude_reading *r, const db_file_content *conte
 static void compare_origin(const db_amplitude_reading *r) {
     const double *const own = r->cell, *const cell = r->options->cell, beam = r->options->beam;
     int alike = 1;
-    for (int i = 0; i < 6 && cell; i++)
+    for (int i = 0; i < 6 && cell && db_cell_is_stated(own); i++)
         alike &= !(fabs(own[i] - cell[i]) > (i < 3 ? 0.01 * cell[i] : 1));
     if (!alike)
         db_notice(r->context,
@@ -91,7 +92,7 @@ static void compare_origin(const db_amplitude_reading *r) {
                   r->path, own[0], own[1], own[2], own[3], own[4], own[5], cell[0], cell[1],
                   cell[2], cell[3], cell[4], cell[5]);
     const double *const of = cell && alike ? cell : own;
-    if (of[0] > 0 && !db_space_group_fits(&r->list.group, of))
+    if (db_cell_is_stated(of) && !db_space_group_fits(&r->list.group, of))
         db_notice(r->context, "%s: its space group %s contradicts %s cell", r->path,
                   r->list.group.name, of == own ? "its own" : "the crystal's");
     if (beam > 0 && fabs(r->wavelength - beam) > 0.01 * beam)
