@@ -49,6 +49,13 @@ place() {
 }
 "$python" -B "$SOURCE_DIR/tests/io/hdf5_geometry.py" write swung.nxs || exit 1
 place swung.nxs#2 swung
+# A # of a folder's name is no number of an image.
+mkdir 'run#3' && "$python" -B "$SOURCE_DIR/tests/io/hdf5_geometry.py" write-one 'run#3/one.nxs' || exit 1
+place 'run#3/one.nxs' swung
+"$DUALBRAGG" import 'run#3/one.nxs' > said 2>&1
+grep -q "scan *10.5 to 11 degree" said || { grep scan said; failed=1; }
+"$DUALBRAGG" import 'run#3/one.nxs#9' > said 2>&1
+grep -q "NOT READ .*one.nxs: expected image 9, found 1 image" said || { cat said; failed=1; }
 measured=$SHARED_DIR/realdata/formats
 [ -d "$measured" ] || exit $failed
 place "$measured/Therm_6_2.nxs" dls

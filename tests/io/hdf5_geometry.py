@@ -1,5 +1,5 @@
 """Where experiment lists say that detectors of HDF5 files stand. usage: hdf5_geometry.py write FILE, or check LIST NAME
-(NAME: what the list must say, of those below).
+(NAME: what the list must say, of those below). write-one: its second image alone.
 
 The numbers of the two measured files are those that dxtbx 3.12 reads, or that the detector's maker wrote."""
 import json
@@ -14,11 +14,11 @@ from hdf5_files import group, number
 TWO_THETA, DISTANCE, OFFSET = math.radians(10), 150.0, (7.0, 4.5, 0.0)
 
 
-def write(path):
+def write(path, kept=slice(None)):
     """An NXmx file of a detector on an arm that swings about x, and a crystal that turns about y."""
     with h5py.File(path, "w") as file:
         group(file, "entry", "NXentry")
-        group(file, "entry/data", "NXdata")["data"] = numpy.ones((3, 61, 103), "u2")
+        group(file, "entry/data", "NXdata")["data"] = numpy.ones((3, 61, 103), "u2")[kept]
         detector = group(file, "entry/instrument/detector", "NXdetector")
         module = group(file, "entry/instrument/detector/module", "NXdetector_module")
         arm = group(file, "entry/instrument/detector/transformations", "NXtransformations")
@@ -32,10 +32,12 @@ def write(path):
         number(module, "module_offset", 0.0, "mm", vector=(1, 0, 0), offset=OFFSET, depends_on=place + "z", **shift)
         for name, vector in (("fast_pixel_direction", (-1, 0, 0)), ("slow_pixel_direction", (0, -1, 0))):
             number(module, name, 1.5e-4, "m", vector=vector, depends_on="module_offset", **shift)
-        number(angles, "omega", [10, 10.5, 11], "deg", vector=(0, 1, 0), depends_on=".", **turn)
+        module["data_origin"], module["data_size"] = (0, 0), (61, 103)
+        number(angles, "omega", [10, 10.5, 11][kept], "deg", vector=(0, 1, 0), depends_on=".", **turn)
+        number(angles, "omega_increment_set", 0.5, "deg")
         number(angles, "phi", [0.0], "deg", vector=(0, 0, 1), depends_on="omega", **turn)
         sample["depends_on"] = numpy.bytes_("/entry/sample/transformations/phi")
-        number(beam, "incident_wavelength", [0.11, 0.12, 0.13], "nm")
+        number(beam, "incident_wavelength", [0.11, 0.12, 0.13][kept], "nm")
         detector["sensor_material"] = numpy.bytes_("CdTe")
         number(detector, "sensor_thickness", 750, "um")
 
@@ -70,4 +72,5 @@ def check(path, name):
 
 
 if __name__ == "__main__":
-    sys.exit(write(sys.argv[2]) if sys.argv[1] == "write" else check(*sys.argv[2:]))
+    writing = {"write": slice(None), "write-one": slice(1, 2)}
+    sys.exit(write(sys.argv[2], writing[sys.argv[1]]) if sys.argv[1] in writing else check(*sys.argv[2:]))

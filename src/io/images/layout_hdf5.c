@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* access */
 /* Panels out of the arrays of HDF5 files, found by paths and indices. */
 #include "io/images/image_layout.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The parts of each are between slashes. */
 int db_event_read(const char *text, db_event_name *name) {
@@ -34,7 +36,7 @@ int db_event_name_read(const char *image, db_event_name *name) {
     name->number = db_frame_split(image, name->file, sizeof name->file);
     if (name->number) return name->number > 0;
     char *const sign = strrchr(name->file, '#');
-    if (!sign || !strstr(sign, "//")) return 1;
+    if (!sign || !strstr(sign, "//") || access(image, F_OK) == 0) return 1;
     *sign = '\0';
     return db_event_read(image + (sign - name->file) + 1, name);
 }

@@ -3,6 +3,8 @@
 #include "io/nexus/nexus.h"
 
 #include "base/context_internal.h"
+#include "base/frame_name.h"
+#include "base/path.h"
 #include "base/rotation.h"
 #include "base/vector.h"
 #include "io/experiments/plain_experiment.h"
@@ -155,14 +157,28 @@ static void take_scan(const db_image_geometry *g, db_experiment *experiment,
     content->sensor_material = g->sensor_material;
 }
 
-static db_status read_modules(db_context *context, const char *path, long frame, modules *all) {
+/* Fails unless an image is one of the file's, where these can be counted: they may be elsewhere. */
+static db_status check_number(const db_nexus_file *file, long number) {
+    size_t images;
+    db_nexus_frame found;
+    const db_status status = db_nexus_count_frames(file, &images);
+    if (status != DB_OK) return status == DB_ERROR_MEMORY ? status : DB_OK;
+    DB_TRY(db_nexus_find_frame(file, number, &found));
+    db_hdf5_close(&found.data);
+    return DB_OK;
+}
+
+/* is_own: the image that is asked for is of this file, not of another with the same detector. */
+static db_status read_modules(db_context *context, const char *path, long frame, int is_own,
+                              modules *all) {
     db_nexus_file file;
     db_hdf5_guard guard;
     db_hdf5_enter(&guard);
     db_status status = db_nexus_open(context, path, &file);
     if (status == DB_OK) {
         all->frame = db_nexus_number_of(&file, frame);
-        status = db_nexus_each_module(&file, add_module, all);
+        if (is_own) status = check_number(&file, frame);
+        if (status == DB_OK) status = db_nexus_each_module(&file, add_module, all);
         db_nexus_close(&file);
     }
     db_hdf5_leave(&guard);
@@ -178,9 +194,10 @@ db_status db_nexus_experiment(db_context *context, const char *path,
                               const db_expt_selection *selection, db_experiment *experiment,
                               db_expt_content *content) {
     static const double along[3] = { 0, 0, -1 };
-    const char *const mark = selection->image ? strrchr(selection->image, '#') : NULL;
-    const long wanted = mark ? strtol(mark + 1, NULL, 10) : 1;
-    const long frame = wanted > 0 ? wanted : 1;
+    char file[4096];
+    const long wanted = selection->image ? db_frame_split(selection->image, file, sizeof file) : 0;
+    const long frame = wanted ? wanted : 1;
+    const int is_own = wanted && strcmp(db_file_name(file), db_file_name(path)) == 0;
     db_image_geometry g;
     modules all = { .module = calloc(MOST_MODULES, sizeof *all.module) };
     if (!all.module) return db_fail_memory(context, path);
@@ -188,7 +205,9 @@ db_status db_nexus_experiment(db_context *context, const char *path,
     if (selection->number > 0)
         status = db_fail(context, DB_ERROR_INPUT, "%s: experiment %ld: expected 0, the only one",
                          path, selection->number);
-    if (status == DB_OK) status = read_modules(context, path, frame, &all);
+    if (status == DB_OK && frame < 0)
+        status = db_fail(context, DB_ERROR_USAGE, "%s: images are counted from 1, found #0", file);
+    if (status == DB_OK) status = read_modules(context, path, frame, is_own, &all);
     if (status == DB_OK) status = db_nexus_state(context, path, frame, &g);
     if (status == DB_OK && !(g.wavelength > 0))
         status = db_fail(context, DB_ERROR_INPUT,
