@@ -6,6 +6,7 @@
 
 #if defined(DB_HAVE_JANSSON)
 #include "base/json_kept.h"
+#include "base/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +27,15 @@ typedef struct listing {
     db_listed_shots *shots;
 } listing;
 
-/* An image of a template such as shot_#####.cbf: its number, from 0, with at least as many digits
- * as there are signs. */
+/* The signs of a template such as shot_#####.cbf; NULL: it has none. A folder's name may have them, too. */
+static const char *signs_of(const char *pattern) { return strchr(db_file_name(pattern), '#'); }
+
+/* An image of a template: its number, from 0, with at least as many digits as there are signs. */
 static char *fill_template(const char *pattern, long number) {
     char digits[24];
     const size_t length = (size_t)snprintf(digits, sizeof digits, "%ld", number);
-    const size_t first = strcspn(pattern, "#"), signs = strspn(pattern + first, "#");
+    const size_t first = (size_t)(signs_of(pattern) - pattern),
+                 signs = strspn(pattern + first, "#");
     const size_t zeros = signs > length ? signs - length : 0;
     char *const name = malloc(strlen(pattern) + length + 1);
     if (!name) return NULL;
@@ -90,7 +94,7 @@ static db_status add_sequence(const listing *l, const db_json *set, const char *
                               size_t number, long first, long count) {
     const db_json indices = db_json_member(set, "single_file_indices");
     const size_t listed = json_array_size(indices.value);
-    const int is_pattern = strchr(pattern, '#') != NULL;
+    const int is_pattern = signs_of(pattern) != NULL;
     const long last = count ? first + count - 1 : first;
     if ((size_t)(last - first + 1) * strlen(pattern) > MOST_TEXT)
         return db_fail(set->context, DB_ERROR_INPUT,

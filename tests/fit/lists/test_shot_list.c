@@ -78,6 +78,19 @@ static void expect_names(const char *text, const char *const *names, size_t coun
     db_fit_shot_list_destroy(&list);
 }
 
+/* The signs of a template are those of the file's name. */
+static void a_folder_may_have_a_number_sign(void **state) {
+    (void)state;
+    static const char *const images[] = { "/run#3/i07.cbf", "/run#3/i08.cbf" };
+    static const char *const frames[] = { "/run#3/m.h5#7", "/run#3/m.h5#8" };
+    expect_names("{\"experiment\": [{\"imageset\": 0, \"scan\": 0}], \"scan\": [{\"image_range\": "
+                 "[7, 8]}], \"imageset\": [{\"template\": \"/run#3/i##.cbf\"}]}",
+                 images, 2);
+    expect_names("{\"experiment\": [{\"imageset\": 0, \"scan\": 0}], \"scan\": [{\"image_range\": "
+                 "[7, 8]}], \"imageset\": [{\"template\": \"/run#3/m.h5\"}]}",
+                 frames, 2);
+}
+
 /* As DIALS writes stills of one HDF5 file: one sequence, of which each scan has an image. */
 #define STILLS(second)                                                                             \
     "{\"experiment\": [{\"imageset\": 0, \"scan\": 0}, {\"imageset\": 0, \"scan\": 1}], "          \
@@ -339,6 +352,7 @@ static void a_symmetry_of_the_shots_is_that_of_the_list(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_template_of_any_length_is_filled),
+        cmocka_unit_test(a_folder_may_have_a_number_sign),
         cmocka_unit_test(a_number_longer_than_its_template_stays_whole),
         cmocka_unit_test(images_of_one_file_are_told_apart),
         cmocka_unit_test(a_line_may_name_a_list_of_experiments),
