@@ -155,6 +155,13 @@ for _name, _factor in (("metres", 1e-3), ("millimetres", 1)):
     case("bare_" + _name, lengths(None, _factor), {1: placed}, "without units")
 for _unit, _value in (("nm", 0.125), ("pm", 125), ("keV", 12.398419843320026 / 1.25), ("Angstrom", 1.25), (None, 1.25)):
     case(f"wavelength{len(CASES)}", {BEAM + "incident_wavelength": (_value, _unit)}, {1: {"wavelength": 1.25}})
+WAVES = {"incident_wavelength": ([1.2, 1.25, 1.3, 1.35], "angstrom"), "incident_energy": ([10e3, 9918.735874656021, 9e3, 8e3], "eV")}
+for _name, (_list, _unit) in WAVES.items():
+    _members = {BEAM + "incident_wavelength": None}
+    case(_name + "_each", _members | {BEAM + _name: (_list, _unit)}, {2: {"wavelength": 1.25}},
+         "photon energy" if _name == "incident_energy" else None)  # fmt: skip
+    case(_name + "_spectrum", _members | {BEAM + _name: (_list[:3], _unit)},
+         {2: {"error": "expected one wavelength or one for each of 4 images, found 3"}})  # fmt: skip
 case("energy", {BEAM + "incident_wavelength": None, SPECIFIC + "photon_energy": (9918.735874656021, "eV")},
      {1: {"wavelength": 1.25}}, "photon energy")  # fmt: skip
 case("furlong", {DETECTOR + "detector_distance": (1, "furlong")}, {1: {"error": "expected units of a length"}})

@@ -34,6 +34,26 @@ static db_status refuse_spectrum(const db_hdf5_object *beam) {
     return DB_OK;
 }
 
+/* Several numbers are of one image each, else they are a spectrum. Images that are elsewhere cannot be counted. */
+static db_status check_count(const header *h, const char *name) {
+    const db_hdf5_object *const beam = &h->file->beam;
+    db_hdf5_object data;
+    hsize_t count = 1;
+    size_t images;
+    DB_TRY(db_hdf5_find(beam, name, &data));
+    const int rank = db_hdf5_extents(&data, &count, 1);
+    db_hdf5_close(&data);
+    if (rank != 1 || count < 2) return DB_OK;
+    const db_status status = db_nexus_count_frames(h->file, &images);
+    if (status != DB_OK) return status == DB_ERROR_MEMORY ? status : DB_OK;
+    return count == images
+               ? DB_OK
+               : db_fail(beam->context, DB_ERROR_UNSUPPORTED,
+                         "%s: %s/%s: expected one wavelength or one for each of %zu images, found "
+                         "%llu; give a spectrum in a separate file",
+                         beam->file, beam->name, name, images, (unsigned long long)count);
+}
+
 /* Reads the wavelength; without one it comes from the photon energy, for which Dectris detectors are set up. */
 static db_status read_wavelength(header *h) {
     const db_nexus_file *const f = h->file;
@@ -41,6 +61,8 @@ static db_status read_wavelength(header *h) {
     double by_energy = NAN;
     if (f->beam.id >= 0) {
         DB_TRY(refuse_spectrum(&f->beam));
+        DB_TRY(check_count(h, "incident_wavelength"));
+        DB_TRY(check_count(h, "incident_energy"));
         DB_TRY(db_nexus_wavelength(&f->beam, "incident_wavelength", "angstrom", h->number,
                                    wavelength));
         DB_TRY(db_nexus_wavelength(&f->beam, "incident_energy", "eV", h->number, &by_energy));
