@@ -53,8 +53,7 @@ static const db_json_field curve_rows[] = {
     NAMED("sites", name, "", "as in `intensity.sites`"),
     VALUE(edge, "eV",
           "energy at which f'' rises through the middle between two levels: the means of its "
-          "points in both "
-          "wings (`curves.wings`); without wings its first and last values"),
+          "points in both wings (`curves.wings`); without wings its first and last values"),
     VALUE(edge_error, "eV", "standard error of the edge"),
     VALUE(shift, "eV",
           "energy shift of f'' from the first kind: area between both curves around their edges, "
