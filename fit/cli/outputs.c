@@ -243,6 +243,11 @@ db_status db_fit_outputs_distinct(const fit_run *run) {
 static db_status check_prefix(const fit_run *run) {
     const char *const prefix = run->config->output_prefix;
     const char *const name = db_file_name(prefix);
+    if (of_curves(run) && strchr(name, ','))
+        return db_complain("fit", DB_ERROR_USAGE,
+                           "output %s: expected a name without ',', which names of curves cannot "
+                           "have",
+                           prefix);
     if (!run->list || name[strcspn(name, "#\"\n\r")] == '\0') return DB_OK;
     return db_complain(
         "fit", DB_ERROR_USAGE,

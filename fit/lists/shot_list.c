@@ -152,10 +152,12 @@ db_status db_fit_shot_list_inputs(db_context *context, const db_fit_shot_list *l
     context->notice = NULL; /* the refinement reads these configurations again, with notices */
     db_fit_config_each_input(&list->config, NULL, each, user);
     for (size_t s = 0; s < list->count && status != DB_ERROR_MEMORY; s++) {
+        const db_shot_entry *const entry = &list->entry[s];
         db_fit_config own = { .image_file = "" };
+        db_fit_input_name("shots.list", entry->name, each, user);
+        if (!entry->is_config && !entry->count) continue; /* no other files than the list's */
         status = db_fit_shot_list_config(context, list, s, &own);
         if (status == DB_OK) db_fit_config_each_input(&own, &list->config, each, user);
-        db_fit_input_name("shots.list", list->entry[s].name, each, user);
         db_fit_config_clear(&own);
     }
     context->notice = notice;

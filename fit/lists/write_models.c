@@ -137,30 +137,28 @@ static void print_shots(FILE *stream, const void *of) {
 }
 
 /* Names the curves that are written beside the configuration, instead of those of the start. */
-static db_status name_curves(db_context *context, const char *path, db_fit_config *all) {
-    db_setup_sites kinds;
+static db_status name_curves(db_context *context, const char *path, db_fit_config *all,
+                             db_setup_sites *kinds) {
     const size_t folder = db_folder_length(path), length = strlen(path),
                  stem = length > 5 && strcmp(path + length - 5, ".yaml") == 0 ? length - 5 : length;
+    kinds->count = 0;
     if (!db_fit_refines_curves(&all->settings)) return DB_OK;
-    DB_TRY(db_setup_read_sites(context, all->sites, &kinds));
-    for (int k = 0; k < kinds.count; k++)
-        if (snprintf(kinds.kind[k].curve, sizeof kinds.kind[k].curve, "%.*s_curve%d.tsv",
+    DB_TRY(db_setup_read_sites(context, all->sites, kinds));
+    for (int k = 0; k < kinds->count; k++)
+        if (snprintf(kinds->kind[k].curve, sizeof kinds->kind[k].curve, "%.*s_curve%d.tsv",
                      (int)(stem - folder), path + folder, k + 1) >= DB_SITE_CURVE_NAME)
             return db_fail(context, DB_ERROR_USAGE, "%s: the names of its curves are too long",
                            path);
-    return db_fit_write_sites(context, &kinds, all->sites);
+    return db_fit_write_sites(context, kinds, all->sites);
 }
 
 /* Writes these curves. */
-static db_status write_curves(db_context *context, const char *path, const db_fit_config *all,
-                              const db_fit_shots_result *result) {
-    db_setup_sites kinds;
-    if (!db_fit_refines_curves(&all->settings)) return DB_OK;
-    DB_TRY(db_setup_read_sites(context, all->sites, &kinds));
+static db_status write_curves(db_context *context, const char *path, const db_fit_config *config,
+                              const db_setup_sites *kinds, const db_fit_shots_result *result) {
     db_status status = DB_OK;
-    for (int k = 0; k < kinds.count && status == DB_OK; k++) {
-        char *const file = db_path_beside(path, kinds.kind[k].curve);
-        status = file ? db_write_found_curve(context, file, all, &result->estimates, (size_t)k)
+    for (int k = 0; k < kinds->count && status == DB_OK; k++) {
+        char *const file = db_path_beside(path, kinds->kind[k].curve);
+        status = file ? db_write_found_curve(context, file, config, &result->estimates, (size_t)k)
                       : db_fail_memory(context, path);
         free(file);
     }
@@ -170,13 +168,14 @@ static db_status write_curves(db_context *context, const char *path, const db_fi
 db_status db_fit_shots_write_yaml(db_context *context, const char *path, const char *list,
                                   const db_fit_config *config, const db_fit_shots_result *result) {
     db_fit_config all;
+    db_setup_sites kinds;
     DB_TRY(db_fit_config_copy(context, config, &all));
     all.output_prefix[0] = '\0';
     db_fit_settings_count_from(&result->estimates, &all.settings);
     snprintf(all.shot_list, sizeof all.shot_list, "%s", seen_from(path, list));
     db_status status = db_fit_config_move_names(context, path, &all);
-    if (status == DB_OK) status = name_curves(context, path, &all);
-    if (status == DB_OK) status = write_curves(context, path, &all, result);
+    if (status == DB_OK) status = name_curves(context, path, &all, &kinds);
+    if (status == DB_OK) status = write_curves(context, path, config, &kinds, result);
     if (status == DB_OK) status = db_config_write(context, path, &all, print_shots, result);
     db_fit_config_clear(&all);
     return status;

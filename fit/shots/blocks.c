@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 _Static_assert(sizeof((db_block_head *)NULL)->digest >= DB_MD5_TEXT_SIZE, "a digest has room");
@@ -70,10 +71,14 @@ int db_block_head_in(const char *bytes, size_t size, db_block_head *head) {
 int db_block_may_replace(const char *path, const char *name) {
     char found[sizeof((db_block_head *)NULL)->name];
     const size_t length = strlen(name);
+    struct stat status;
+    if (stat(path, &status) != 0) return errno == ENOENT;
+    if (S_ISDIR(status.st_mode)) return 1; /* no file replaces a folder */
+    if (!S_ISREG(status.st_mode)) return 0;
     FILE *const file = fopen(path, "rb");
-    if (!file) return access(path, F_OK) != 0;
+    if (!file) return 0;
     const size_t size = fread(found, 1, length, file);
-    const int unknown = ferror(file) && errno != EISDIR; /* no file replaces a folder */
+    const int unknown = ferror(file);
     fclose(file);
     return !unknown && (size == 0 || (size == length && memcmp(found, name, length) == 0));
 }

@@ -154,10 +154,12 @@ db_status db_fit_checkpoint_remove(db_context *context, const char *path) {
     const int folder = (int)db_folder_length(path);
     if (!db_block_may_replace(path, DB_CHECKPOINT_BEGINS))
         return db_fail(context, DB_ERROR_USAGE,
-                       "%s: exists and is no checkpoint; choose another name", path);
+                       "%s: exists and is no checkpoint, or cannot be read; choose another name",
+                       path);
     snprintf(file, sizeof file, "%.*s", folder, path);
+    if (unlink(path) != 0 && errno != ENOENT)
+        return db_fail(context, DB_ERROR_FILE, "%s: cannot be removed: %s", path, strerror(errno));
     DIR *const list = opendir(folder ? file : ".");
-    unlink(path);
     for (const struct dirent *entry; list && (entry = readdir(list)) != NULL;)
         if (is_part(entry->d_name, path + folder)) {
             snprintf(file, sizeof file, "%.*s%s", folder, path, entry->d_name);

@@ -519,7 +519,7 @@ class FitResult(Record):
         for i, shot in enumerate(self.shots):
             if shot.experiment is not None:
                 lib.db_fit_shots_model_name(self._c, i, model)
-                names += [text(model) + ending for ending in _OF_MODEL + _OF_MODEL_IMAGES * images]
+                names += [text(model) + ending for ending in _OF_MODEL + (_OF_MODEL_IMAGES if images else ())]
         for path in (os.path.join(os.fspath(folder), name) for name in names):
             found = _identity(path)
             if found is not None and found in inputs:

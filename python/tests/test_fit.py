@@ -166,7 +166,7 @@ class Fits(unittest.TestCase):
             self.assertTrue(any(e.kind == "resumed" for e in again))
             self.assertEqual(resumed.estimates["cell_a"].value, result.estimates["cell_a"].value)
             for refused in (lambda: dualbragg.fit(checkpoint=listing, **sections), lambda: dualbragg.remove_checkpoint(listing)):
-                with self.assertRaisesRegex(dualbragg.UsageError, "shots.txt: exists and is no checkpoint; choose another name"):
+                with self.assertRaisesRegex(dualbragg.UsageError, "shots.txt: exists and is no checkpoint, or cannot be read; choose another name"):
                     refused()
             self.assertTrue(os.path.exists(listing))
             dualbragg.remove_checkpoint(kept)

@@ -21,7 +21,12 @@ static double default_of(const db_setup_field *field) {
 
 void db_flag_describe(const db_flag *flag, char text[DB_FLAG_HELP_SIZE]) {
     const db_setup_field *const field = flag->field;
-    const int length = snprintf(text, DB_FLAG_HELP_SIZE, "%s", flag->help);
+    char other[DB_FLAG_NAME_SIZE];
+    int length = snprintf(text, DB_FLAG_HELP_SIZE, "%s", flag->help);
+    int others = 0;
+    for (const char *rest = flag->needs; (rest = db_next_flag_word(rest, other)); others++)
+        length += snprintf(text + length, DB_FLAG_HELP_SIZE - (size_t)length, "%s%s",
+                           others ? " or " : "; only with ", other);
     const size_t room = DB_FLAG_HELP_SIZE - (size_t)length;
     if (!field || flag->help != field->help) return;
     if (field->automatic)

@@ -225,7 +225,8 @@ DB_API db_status db_fit_run(db_context *context, const db_fit_shot_source *sourc
  *
  * @param context receives the message of a failure
  * @param path see db_fit_shots_options.checkpoint
- * @return DB_OK; DB_ERROR_USAGE if the file is no checkpoint; it then stays */
+ * @return DB_OK; DB_ERROR_USAGE if the file is no checkpoint, DB_ERROR_FILE if it cannot be removed; it then
+ *     stays */
 DB_API db_status db_fit_checkpoint_remove(db_context *context, const char *path);
 
 /** Frees a result and sets the pointer to NULL. NULL and pointer to NULL are allowed.

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_MODULES = 4096, LARGEST_MODULE = 65535 };
 
@@ -161,11 +162,18 @@ static void take_scan(const db_image_geometry *g, db_experiment *experiment,
 static db_status check_number(const db_nexus_file *file, long number) {
     size_t images;
     db_nexus_frame found;
-    const db_status status = db_nexus_count_frames(file, &images);
-    if (status != DB_OK) return status == DB_ERROR_MEMORY ? status : DB_OK;
-    DB_TRY(db_nexus_find_frame(file, number, &found));
-    db_hdf5_close(&found.data);
-    return DB_OK;
+    const db_status status = db_nexus_find_frame(file, number, &found);
+    if (status == DB_OK) db_hdf5_close(&found.data);
+    if (status == DB_OK || status == DB_ERROR_MEMORY) return status;
+    const db_status counted = db_nexus_count_frames(file, &images);
+    if (counted != DB_OK) return counted == DB_ERROR_MEMORY ? counted : DB_OK;
+    return db_nexus_find_frame(file, number, &found); /* which says why */
+}
+
+static int is_same_file(const char *one, const char *other) {
+    struct stat a, b;
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
 }
 
 /* is_own: the image that is asked for is of this file, not of another with the same detector. */
@@ -197,7 +205,7 @@ db_status db_nexus_experiment(db_context *context, const char *path,
     char file[4096];
     const long wanted = selection->image ? db_frame_split(selection->image, file, sizeof file) : 0;
     const long frame = wanted ? wanted : 1;
-    const int is_own = wanted && strcmp(db_file_name(file), db_file_name(path)) == 0;
+    const int is_own = wanted && is_same_file(file, path);
     db_image_geometry g;
     modules all = { .module = calloc(MOST_MODULES, sizeof *all.module) };
     if (!all.module) return db_fail_memory(context, path);

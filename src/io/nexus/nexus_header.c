@@ -50,7 +50,7 @@ static db_status check_count(const header *h, const char *name) {
                ? DB_OK
                : db_fail(beam->context, DB_ERROR_UNSUPPORTED,
                          "%s: %s/%s: expected one wavelength or one for each of %zu images, found "
-                         "%llu; give a spectrum in a separate file",
+                         "%llu, as of a spectrum; give a spectrum in a separate file",
                          beam->file, beam->name, name, images, (unsigned long long)count);
 }
 

@@ -831,7 +831,8 @@ void model_transform::calculate(db_context *context, const char *path,
     const double longest = std::max(edge[0], std::max(edge[1], edge[2]));
     if (options_.dmin > longest)
         fail("expected a resolution below the longest edge of its cell, " + short_number(longest) +
-             " A, found " + short_number(options_.dmin) + " A");
+             " A, found " + short_number(options_.dmin) +
+             " A: give a finer one, or a detector that sees farther");
     for (int i = 0; i < 3; i++) {
         most[i] = static_cast<int>(std::min(1e6, edge[i] / options_.dmin));
         extent[i] = 2 * most[i] + 1;
