@@ -38,30 +38,30 @@ class Amplitudes(Record):
 
     def __init__(self, experiment: Experiment, hkl: ArrayLike, symmetry: str | int | None = None,
                  friedel: bool = False) -> None:
-        hkl = indices(hkl, "values")
+        index = indices(hkl, "values")
         factors = need_experiment(experiment)._c.structure_factors
         if factors.sites != ffi.NULL:
             raise errors.UnsupportedError("Amplitudes: structure factors that depend on the photon energy have no derivatives by "
                                           "single amplitudes; f' and f'' of kinds of sites are parameters")
         low, extent = numpy.array(list(factors.min)), numpy.array(list(factors.extent))
-        self.hkl, self.symmetry, self.friedel = hkl, symmetry, friedel
+        self.hkl, self.symmetry, self.friedel = index, symmetry, friedel
         self.size = int(extent.prod())
         self.box = _box_of(factors)
-        outside = ((hkl < low) | (hkl >= low + extent)).any(1)
+        outside = ((index < low) | (index >= low + extent)).any(1)
         if outside.any():
-            raise errors.UsageError(f"hkl: {tuple(hkl[outside][0].tolist())} is not in the experiment's "
+            raise errors.UsageError(f"hkl: {tuple(index[outside][0].tolist())} is not in the experiment's "
                                     "list of structure factors")
-        shifted = hkl - low
+        shifted = index - low
         lines = (shifted[:, 0] * extent[1] + shifted[:, 1]) * extent[2] + shifted[:, 2]
         self.lines = lines  # entry of the box for each line of hkl
         kinds = self._classes(factors, experiment._c.crystal.cell)
         line_of = numpy.full(kinds.max() + 1, NONE, numpy.uint32)
-        line_of[kinds[lines]] = numpy.arange(len(hkl))
+        line_of[kinds[lines]] = numpy.arange(len(index))
         first = line_of[kinds[lines]]
-        twice = numpy.flatnonzero(first != numpy.arange(len(hkl)))
+        twice = numpy.flatnonzero(first != numpy.arange(len(index)))
         if len(twice):
             one, other = twice[0], first[twice[0]]
-            raise errors.UsageError(f"hkl: {tuple(hkl[one].tolist())} and {tuple(hkl[other].tolist())} share a value; "
+            raise errors.UsageError(f"hkl: {tuple(index[one].tolist())} and {tuple(index[other].tolist())} share a value; "
                                     "expected one of them")
         self.value = line_of[kinds]  # number of the value, for each entry of the box
         self.entries = numpy.flatnonzero(self.value != NONE)

@@ -368,9 +368,9 @@ class Experiment(Geometry, Record):
         hkl: (reflections, 3) whole numbers
         amplitude: (reflections,) electrons
         default_F: amplitude of other reflections, electrons; None: unchanged"""
-        hkl = indices(hkl, "reflections")
-        values = finite(amplitude, len(hkl), "amplitude")
-        low, extent = hkl.min(0), numpy.ptp(hkl, 0) + 1
+        index = indices(hkl, "reflections")
+        values = finite(amplitude, len(index), "amplitude")
+        low, extent = index.min(0), numpy.ptp(index, 0) + 1
         if numpy.prod(extent.astype(float)) > 1e9:
             raise errors.UsageError("hkl: expected indices within a box of at most 1e9")
         if default_F is not None:
@@ -378,18 +378,18 @@ class Experiment(Geometry, Record):
         else:
             default_F = self._c.structure_factors.default_F
         box = numpy.full(tuple(extent), default_F)
-        at = tuple((hkl - low).T)
+        at = tuple((index - low).T)
         box[at] = values
         if (twice := numpy.flatnonzero(box[at] != values)).size:
             one = twice[0]
-            raise errors.UsageError(f"hkl: {tuple(hkl[one].tolist())} is listed twice, with {values[one]:g} and "
+            raise errors.UsageError(f"hkl: {tuple(index[one].tolist())} is listed twice, with {values[one]:g} and "
                                     f"{box[at][one]:g}")
         context = new_context()
         check(context, lib.db_experiment_set_amplitudes(
             context, self._c, [int(v) for v in low], [int(v) for v in extent],
             ffi.from_buffer("double[]", box)))
         self._c.structure_factors.default_F = default_F
-        self._c.structure_factors.listed = len(hkl)
+        self._c.structure_factors.listed = len(index)
 
     @property
     def site_curves(self) -> dict[str, NDArray[numpy.float64]]:
@@ -448,11 +448,11 @@ class Experiment(Geometry, Record):
         made.set_amplitudes(hkl, abs(parts[:, 0]))
         box = numpy.zeros((*made._c.structure_factors.extent, parts.shape[1]), complex)
         box[..., 0] = made._c.structure_factors.default_F
-        hkl = indices(hkl, "reflections")
-        at = tuple((hkl - made.box_start).T)
+        index = indices(hkl, "reflections")
+        at = tuple((index - made.box_start).T)
         box[at] = parts
         if (box[at] != parts).any():
-            wrong = hkl[(box[at] != parts).any(axis=1)][0]
+            wrong = index[(box[at] != parts).any(axis=1)][0]
             raise errors.UsageError(f"hkl: reflection {', '.join(map(str, wrong))} has two lines with different parts")
         made._set_site_kinds(box.view(float).ravel(), {name: _curve(name, c) for name, c in curves.items()})
         self._c = made._c
