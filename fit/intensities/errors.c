@@ -2,6 +2,7 @@
 #include "fit/intensities/search.h"
 
 #include "base/context_internal.h"
+#include "fit/intensities/variance.h"
 #include "fit/result/estimates.h"
 #include "fit/shots/team.h"
 
@@ -14,7 +15,7 @@ enum { PROBES = 8 };
 
 /* Share of a box in the curvature by its intensity. */
 static double share_of(const db_intensity_search *w, const db_reduced_equations *r, size_t b) {
-    return fmin((double)r->curvature[b] / w->system.diagonal[r->reflection[b]], 0.9);
+    return (double)r->curvature[b] / w->system.diagonal[r->reflection[b]];
 }
 
 /* Adds a shot's deviations (db_joint_adder). */
@@ -63,6 +64,8 @@ db_status db_intensity_fit_errors(db_intensity_search *w) {
 typedef struct scatter {
     double *square;         /* [reflections] sum of (weight x deviation)^2 over 1 - share */
     double *multiplicity;   /* [reflections] */
+    double *share;          /* [reflections] sum of the shares of boxes */
+    double *share_square;   /* [reflections] sum of their squares */
     double *misfit, *count; /* [DB_MOST_SHELLS] */
     size_t size;            /* doubles of all sums, which begin at square */
 } scatter;
@@ -70,9 +73,11 @@ typedef struct scatter {
 static scatter scatter_in(size_t reflections, double *memory) {
     return (scatter){ .square = memory,
                       .multiplicity = memory + reflections,
-                      .misfit = memory + 2 * reflections,
-                      .count = memory + 2 * reflections + DB_MOST_SHELLS,
-                      .size = 2 * reflections + 2 * DB_MOST_SHELLS };
+                      .share = memory + 2 * reflections,
+                      .share_square = memory + 3 * reflections,
+                      .misfit = memory + 4 * reflections,
+                      .count = memory + 4 * reflections + DB_MOST_SHELLS,
+                      .size = 4 * reflections + 2 * DB_MOST_SHELLS };
 }
 
 /* Adds a shot's pulls (db_joint_adder). */
@@ -89,27 +94,25 @@ static void add_pulls(const void *user, size_t shot, const db_reduced_equations 
         const float *const tail = r->tail + b * n;
         double pull = (double)r->pull[b];
         for (size_t i = 0; i < n; i++) pull -= (double)tail[i] * r->own[i];
-        const double share = share_of(w, r, b), square = pull * pull / (1 - share);
+        const double share = share_of(w, r, b), square = db_pull_square(pull, share), few = 0.9;
         const int shell = db_shell_of(&shells, (double)list->d[h]);
         to.square[h] += square;
         to.multiplicity[h]++;
-        if (share >= 0.9) continue;
+        to.share[h] += share;
+        to.share_square[h] += share * share;
+        if (share >= few) continue;
         to.misfit[shell] += square / (double)r->curvature[b];
         to.count[shell]++;
     }
 }
 
-/* Variance of an intensity: the mean of two estimates. One is by the scatter between shots, weighted with their
- * number; the other by the curvature times the mean misfit at this resolution, which counts as `known` shots.
- * spread: factor on the variance because other quantities are refined, too. */
+/* Variance of an intensity. spread: factor because other quantities are refined, too. */
 static double variance_of(const db_joint_system *s, const scatter *sums, size_t h, int shell,
                           double spread) {
-    const double known = 8, curvature = s->diagonal[h];
     const double misfit =
         sums->count[shell] > 0 ? fmax(1, sums->misfit[shell] / sums->count[shell]) : 1;
-    const double n = sums->multiplicity[h], usual = misfit / curvature,
-                 own = sums->square[h] / (curvature * curvature);
-    return (n * own + known * usual) / (n + known) * spread;
+    return spread * db_intensity_variance(sums->square[h], sums->share[h], sums->share_square[h],
+                                          s->diagonal[h], misfit);
 }
 
 /* Removes changes of all intensities that nothing determines: a common factor, and a common temperature factor.

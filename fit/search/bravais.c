@@ -177,8 +177,8 @@ static void offer_monoclinic(lattice *l, const db_two_fold *axis) {
     if (!isfinite(length[1]) || centring == 'B' || centring == 'F' || centring == '?') return;
     for (int i = 0; i < 3; i++) {
         const int a = edges[i], c = edges[6 + i];
-        if (centring == 'A') edges[i] = c, edges[6 + i] = a;
-        if (centring == 'I') edges[i] = a + c;
+        if (centring == 'A' || centring == 'I') edges[i] = c, edges[6 + i] = a;
+        if (centring == 'I') edges[i] += a; /* the shorter one stays c */
     }
     if (angle_between(l, edges, edges + 6) < 90)
         for (int i = 6; i < 9; i++) edges[i] = -edges[i];

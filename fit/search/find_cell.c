@@ -338,13 +338,39 @@ static size_t most_liked(const db_fit_found_cell *cells, size_t count, size_t *v
     return best;
 }
 
+/* Brings a triclinic cell to the form that is most like another: with its axes in another order, and two of them turned
+ * round, which exchanges angles with their complements to 180 degree. */
+static void take_form(const double like[6], double cell[6]) {
+    static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+                                      { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    double best[6], least = INFINITY;
+    for (int form = 0; form < 24; form++) {
+        double own[6], off = 0;
+        for (int i = 0; i < 3; i++) {
+            const double angle = cell[3 + orders[form / 4][i]];
+            own[i] = cell[orders[form / 4][i]];
+            own[3 + i] = form % 4 && form % 4 != i + 1 ? 180 - angle : angle;
+            off += pow((own[i] / like[i] - 1) / same_edge, 2) +
+                   pow((own[3 + i] - like[3 + i]) / same_angle, 2);
+        }
+        if (!(off < least)) continue;
+        least = off;
+        memcpy(best, own, sizeof best);
+    }
+    if (isfinite(least)) memcpy(cell, best, sizeof best);
+}
+
 /* Median of a constant of the lattices of this kind on the images that agree; values: room for all. */
 static double constant(const db_fit_found_cell *cells, size_t count, const db_fit_found_cell *like,
                        const char *symbol, int which, double *values) {
     size_t known = 0;
     for (size_t i = 0; i < count; i++) {
         const db_fit_bravais *const b = lattice_of(&cells[i], symbol);
-        if (b && are_alike(like, &cells[i])) values[known++] = b->cell[which];
+        if (!b || !are_alike(like, &cells[i])) continue;
+        double cell[6];
+        memcpy(cell, b->cell, sizeof cell);
+        if (*symbol == 'a') take_form(lattice_of(like, symbol)->cell, cell);
+        values[known++] = cell[which];
     }
     return db_median(values, known);
 }

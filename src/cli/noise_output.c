@@ -8,6 +8,7 @@
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/image_arrays.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,10 +50,18 @@ static size_t sheet_pixels(const db_session *session) {
 db_status db_noise_make(db_context *context, const db_noise_options *options,
                         const db_detector *detector, const db_region *region, const float *image,
                         int32_t *number, float *signal, db_noise_summary *summary) {
+    static const double square = 1e-3; /* refined pixels differ by less */
     size_t at = 0;
     *summary = (db_noise_summary){ 0 };
     for (size_t p = 0; p < detector->panel_count; p++) {
         const db_panel *const panel = &detector->panels[p];
+        const double *const first = detector->panels[0].pixel_size, *const size = panel->pixel_size;
+        db_noise_options own_options = *options;
+        if (options->psf != DB_PSF_NONE && fabs(size[1] / size[0] - 1) > square)
+            return db_fail(context, DB_ERROR_UNSUPPORTED,
+                           "-psf: expected square pixels, found %g x %g mm on panel %zu", size[0],
+                           size[1], p);
+        own_options.psf_fwhm *= first[0] / size[0]; /* pixels */
         db_noise_frame frame = { .panel = (uint32_t)p,
                                  .fast_pixels = panel->fast_pixels,
                                  .slow_pixels = panel->slow_pixels,
@@ -66,7 +75,7 @@ db_status db_noise_make(db_context *context, const db_noise_options *options,
             frame.slow_count = region->slow_count;
         }
         db_noise_summary own;
-        DB_TRY(db_noise_apply(context, options, &frame, &own));
+        DB_TRY(db_noise_apply(context, &own_options, &frame, &own));
         own.photons += summary->photons;
         own.overloads += summary->overloads;
         own.underflows += summary->underflows;

@@ -297,11 +297,11 @@ static double corner_angle(double x, double y, double z) {
 }
 
 /* Solid angle of the pixels [fast, fast + width) x [slow, slow + height). */
-static double rectangle_angle(const db_smv_geometry *g, double pixel, int fast, int slow, int width,
-                              int height) {
+static double rectangle_angle(const db_smv_geometry *g, const double pixel[2], int fast, int slow,
+                              int width, int height) {
     const double z = g->close_distance;
-    const double x1 = fast * pixel - g->near_point[0], x2 = x1 + width * pixel;
-    const double y1 = slow * pixel - g->near_point[1], y2 = y1 + height * pixel;
+    const double x1 = fast * pixel[0] - g->near_point[0], x2 = x1 + width * pixel[0];
+    const double y1 = slow * pixel[1] - g->near_point[1], y2 = y1 + height * pixel[1];
     return corner_angle(x2, y2, z) - corner_angle(x1, y2, z) - corner_angle(x2, y1, z) +
            corner_angle(x1, y1, z);
 }
@@ -310,7 +310,7 @@ static double rectangle_angle(const db_smv_geometry *g, double pixel, int fast, 
 typedef double (*pixel_angle)(const db_experiment *e, const void *data, int fast, int slow);
 
 static double flat_pixel(const db_experiment *e, const void *data, int fast, int slow) {
-    return rectangle_angle(data, e->detector.panels[0].pixel_size[0], fast, slow, 1, 1);
+    return rectangle_angle(data, e->detector.panels[0].pixel_size, fast, slow, 1, 1);
 }
 
 /* Solid angle of a pixel of a sphere; all are equal. */
@@ -350,7 +350,7 @@ static db_status right_angle(const db_session *session, const unsigned char *mas
         *angle =
             sum_of_pixels(session, e->detector.curved ? curved_pixel : flat_pixel, &geometry, mask);
     else
-        *angle = rectangle_angle(&geometry, e->detector.panels[0].pixel_size[0], r->fast_start,
+        *angle = rectangle_angle(&geometry, e->detector.panels[0].pixel_size, r->fast_start,
                                  r->slow_start, r->fast_count, r->slow_count);
     return DB_OK;
 }
@@ -385,11 +385,12 @@ db_status db_report_solid_angle(const db_session *session, const unsigned char *
 void db_report_statistics(const db_session *session, const db_image_statistics *s) {
     if (session->settings.quiet) return;
     const int digits = session->settings.digits, sub = session->experiment.oversample;
-    const double pixel = 1e-3 * session->experiment.detector.panels[0].pixel_size[0];
+    const double *const pixel = session->experiment.detector.panels[0].pixel_size;
     /* the last sub-pixel's place, as in the reference */
     const double last = (sub - 0.5) / sub;
     const int found = s->fast >= 0;
     printf("max_I = %.*g  at %.*g %.*g\n", digits, s->largest, digits,
-           found ? (s->fast + last) * pixel : 0, digits, found ? (s->slow + last) * pixel : 0);
+           found ? 1e-3 * (s->fast + last) * pixel[0] : 0, digits,
+           found ? 1e-3 * (s->slow + last) * pixel[1] : 0);
     printf("mean= %.*g rms= %.*g rmsd= %.*g\n", digits, s->mean, digits, s->rms, digits, s->rmsd);
 }

@@ -142,6 +142,21 @@ esac
     expect 3 "bits of a pixel: expected 16 or 32, found 24" noise -floatfile square.f32 -noisefile o -bits 24
     expect 2 "-psf: expected -psf_fwhm WIDTH (um) above 0" noise -floatfile square.f32 -noisefile o -psf gauss
     expect 2 "expected -psf gauss or -psf fiber" sim $small -noisefile o -psf_fwhm 100
+    # widths are in um on every panel: two panels of other pixels are the images of detectors of one panel
+    panel() { # NAME RES CORNER_X FIRST_ROW
+        printf '%s/res = %s\n%s/min_fs = 0\n%s/max_fs = 29\n%s/min_ss = %s\n%s/max_ss = %s\n%s/fs = x\n%s/ss = %s\n%s/corner_x = %s\n%s/corner_y = -15\n' \
+            "$1" "$2" "$1" "$1" "$1" "$4" "$1" $(($4 + 29)) "$1" "$1" "$5" "$1" "$3" "$1"
+    }
+    printf 'photon_energy = 9500 eV\nadu_per_photon = 1\nclen = 0.1\n' > ../head.geom
+    { cat ../head.geom; panel a 10000 -40 0 y; panel b 5000 10 30 y; } > ../two.geom
+    { cat ../head.geom; panel b 5000 10 0 y; } > ../second.geom
+    { cat ../head.geom; panel a 10000 -40 0 2y; } > ../oblong.geom
+    crystals="-cell 40 50 60 90 90 90 -N 10 -default_F 3e4 -fluence 1e24 -oversample 1 -psf gauss -psf_fwhm 400 -psf_radius 9"
+    succeed sim -expt ../two.geom $crystals -noisefloatfile ../two.f32
+    succeed sim -expt ../second.geom $crystals -noisefloatfile ../second.f32
+    tail -c 3600 ../two.f32 > ../tail.f32
+    "$DUALBRAGG" compare ../tail.f32 ../second.f32 -share 1 -correlation 0.99 --quiet || complain "a panel of larger pixels is spread otherwise than alone"
+    expect 2 "-psf: expected square pixels, found 0.1 x 0.2 mm on panel 0" sim -expt ../oblong.geom $crystals -noisefloatfile ../o.f32
     expect 2 "-psf: expected none|gauss|fiber, found 'round'" noise -floatfile square.f32 -noisefile o -psf round
     expect 3 "cannot write there" sim $small -noisefile no_folder/o
     expect 3 "expected a file name, found a directory" noise -floatfile square.f32 -noisefile .

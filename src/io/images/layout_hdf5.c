@@ -101,6 +101,12 @@ static int rank_of(const long *dim) {
 
 /* The array of a pattern with one % that has image `number`: it looks in each member of the group before the %.
  * *left: the image's number in the array, from 0. */
+static db_status fail_unnamed(const opened *o, const char *data, hsize_t images) {
+    return db_fail(o->context, DB_ERROR_INPUT,
+                   "%s: %s has %llu images; name one of them, the first as %s#1", o->name.file,
+                   data, (unsigned long long)images, o->name.file);
+}
+
 static db_status find_numbered(const opened *o, const char *pattern, const long *dim, hsize_t *left,
                                db_hdf5_object *found) {
     const char *const sign = strchr(pattern, '%');
@@ -118,17 +124,25 @@ static db_status find_numbered(const opened *o, const char *pattern, const long 
     db_hdf5_names names;
     db_status status = db_hdf5_names_of(&parent, 0, &names);
     found->id = -1;
-    for (size_t n = 0; status == DB_OK && found->id < 0 && n < names.count; n++) {
+    const int unnamed = o->name.number == 0; /* then there must be one image only */
+    for (size_t n = 0; status == DB_OK && (found->id < 0 || unnamed) && n < names.count; n++) {
+        db_hdf5_object one = { .id = -1 };
         snprintf(path, sizeof path, "%.*s%s%s", (int)length, pattern, names.name[n], sign + 1);
-        status = strlen(path) < DB_HDF5_PATH ? db_hdf5_find(&o->root, path, found) : DB_OK;
+        status = strlen(path) < DB_HDF5_PATH ? db_hdf5_find(&o->root, path, &one) : DB_OK;
         if (status != DB_OK) break;
-        const hsize_t images = images_in(found, dim, rank_of(dim), extent);
-        *left = (hsize_t)(o->name.number > 0 ? o->name.number : 1) - 1 - passed;
+        const hsize_t images = images_in(&one, dim, rank_of(dim), extent),
+                      before = (hsize_t)(unnamed ? 1 : o->name.number) - 1;
+        if (found->id < 0 && before - passed < images) {
+            *left = before - passed;
+            *found = one;
+        } else
+            db_hdf5_close(&one);
         passed += images;
-        if (*left >= images) db_hdf5_close(found);
     }
     db_hdf5_names_clear(&names);
     db_hdf5_close(&parent);
+    if (status == DB_OK && unnamed && passed > 1) status = fail_unnamed(o, pattern, passed);
+    if (status != DB_OK && found->id >= 0) db_hdf5_close(found);
     if (status != DB_OK || found->id >= 0) return status;
     return db_fail(o->context, DB_ERROR_INPUT, "%s: expected image %ld at %s, found %llu images",
                    o->name.file, o->name.number, pattern, (unsigned long long)passed);
@@ -157,9 +171,7 @@ static db_status find_start(const opened *o, const db_hdf5_object *data, const l
     for (int i = 0; i < rank; i++)
         if (dim[i] == DB_DIM_IMAGE) images *= extent[i];
     if (o->name.index_count < 0 && o->name.number == 0 && images != 1)
-        return db_fail(o->context, DB_ERROR_INPUT,
-                       "%s: %s has %llu images; name one of them, the first as %s#1", o->name.file,
-                       data->name, (unsigned long long)images, o->name.file);
+        return fail_unnamed(o, data->name, images);
     for (int i = rank - 3; i >= 0; i--) { /* the last index is the fastest */
         start[i] = (hsize_t)(dim[i] >= 0 ? dim[i] : 0);
         if (dim[i] != DB_DIM_IMAGE) continue;
@@ -175,6 +187,11 @@ static db_status find_start(const opened *o, const db_hdf5_object *data, const l
             start[i] = (hsize_t)o->name.index[given++];
             left = 0;
         }
+    if (o->name.index_count > given)
+        return db_fail(o->context, DB_ERROR_INPUT,
+                       "%s: expected %d indices behind //, as %s has dimensions of images (dim ... "
+                       "%%), found %d",
+                       o->image, given, data->name, o->name.index_count);
     int within = left == 0 || o->name.number == 0;
     for (int i = 0; i < rank - 2; i++) within &= start[i] < extent[i];
     if (within) return DB_OK;
@@ -218,6 +235,10 @@ static db_status gather_panels(const opened *o, const char *data, const long *di
     for (int i = 0; i < DB_LAYOUT_DIMS; i++) fixed[i] = DB_DIM_NONE;
     for (int i = 0; i < rank; i++)
         if (dim[i] != DB_DIM_IMAGE) fixed[fewer++] = dim[i];
+    if (!is_mask && o->name.index_count >= 0 && *o->name.path && !strchr(data, '%'))
+        return db_fail(o->context, DB_ERROR_INPUT,
+                       "%s: expected no path before //, since data = %s has no %% for it", o->image,
+                       data);
     DB_TRY(find_array(o, data, dim, &left, &array));
     const int found = db_hdf5_extents(&array, extent, DB_HDF5_RANK);
     if (is_mask && found == fewer && fewer < rank) {

@@ -126,6 +126,15 @@ static db_status make_detector(db_context *context, const char *path, modules *a
     DB_TRY(db_panels_create(context, path, count, detector, content, &frame));
     qsort(all->module, count, sizeof *all->module, by_number);
     const int stacked = all->module[count - 1].number > 0;
+    for (size_t p = 1; p < count && stacked; p++)
+        if (all->module[p].number == all->module[p - 1].number) {
+            free(frame);
+            return db_fail(context, DB_ERROR_UNSUPPORTED,
+                           "%s: expected one module for each array of a stack, found %s and %s in "
+                           "array %d",
+                           path, all->module[p - 1].name, all->module[p].name,
+                           all->module[p].number);
+        }
     for (size_t p = 0; p < count; p++) {
         detector->panels[p] = all->module[p].panel;
         frame[p] = all->module[p].frame;

@@ -306,6 +306,15 @@ static void bravais_lattices_are_named(void **state) {
             assert_true(fabs(list[at].cell[3 + i] - kinds[k].cell[3 + i]) < 1e-6);
         if (k > 2) assert_true(fabs(volume / own - 1) < 1e-6);
     }
+    /* the least oblique of the cells with a centred face, also where the body-centred one has shorter edges */
+    double real[9];
+    primitive((const double[]){ 80, 50, 60, 90, 125, 90 }, 'C', real);
+    assert_int_equal(db_bravais_find(context, real, list, &count), DB_OK);
+    int at = 0;
+    while (at < count && list[at].strain > 1e-6) at++;
+    assert_string_equal(list[at].symbol, "mC");
+    assert_true(fabs(list[at].cell[0] - 80) < 1e-6 && fabs(list[at].cell[2] - 60) < 1e-6);
+    assert_true(fabs(list[at].cell[4] - 125) < 1e-6);
 }
 
 /* What is found on an image of some crystals of the model's cell, with a detector that is said to be farther than it is, and
@@ -469,8 +478,32 @@ static void most_images_win(void **state) {
     assert_true(voted.found.log_probability == -100);
 }
 
+/* Noise of an angle near 90 degree decides in which of two forms a cell is reduced; equal edges change places. */
+static void forms_of_a_triclinic_cell_are_one(void **state) {
+    (void)state;
+    static const double forms[4][6] = { { 40, 50, 60, 70, 89.9, 80 },
+                                        { 40.1, 50, 60, 110, 90.1, 100 },
+                                        { 40, 50, 60.1, 70, 89.8, 80 },
+                                        { 40, 50, 60, 110, 90.2, 100 } };
+    db_fit_found_cell cells[4], voted;
+    for (int k = 0; k < 4; k++) {
+        cells[k] = (db_fit_found_cell){ .found = { .log_probability = -100 - k },
+                                        .count = 1,
+                                        .lattice = { { .symbol = "aP", .fits = 1 } } };
+        memcpy(cells[k].reduced, forms[k], sizeof forms[k]);
+        memcpy(cells[k].lattice[0].cell, forms[k], sizeof forms[k]);
+    }
+    assert_int_equal(db_fit_vote_on_cell(context, cells, 4, 4, &voted), DB_OK);
+    assert_int_equal(voted.agreeing, 4);
+    const double *const c = voted.lattice[0].cell;
+    for (int i = 3; i < 6; i++)
+        assert_true(fabs(fmin(c[i], 180 - c[i]) - (i == 3 ? 70 : i == 4 ? 89.85 : 80)) < 0.2);
+    assert_true((c[3] < 90) == (c[5] < 90));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forms_of_a_triclinic_cell_are_one),
         cmocka_unit_test(lattices_come_back),
         cmocka_unit_test(of_all_kinds_slow),
         cmocka_unit_test(one_of_two_crystals_slow),
