@@ -1,5 +1,6 @@
 /* The files that dualbragg fit writes. */
 #include "base/context_internal.h"
+#include "base/measured_pixels.h"
 #include "base/path.h"
 #include "cli/complaint.h"
 #include "cli/output.h"

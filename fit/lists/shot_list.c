@@ -174,15 +174,6 @@ static db_status read_spots(db_context *context, const db_fit_config *config,
     return DB_OK;
 }
 
-void db_trusted_range(const db_measured_image *image, double range[2]) {
-    const size_t count = db_measured_pixels(image);
-    range[0] = 0;
-    range[1] = isfinite(image->overload) ? image->overload : 1e9;
-    for (size_t i = 0; i < count; i++)
-        if (image->mask[i] == DB_MASK_TRUSTED && (double)image->value[i] < range[0])
-            range[0] = floor((double)image->value[i]);
-}
-
 static db_status remember(db_context *context, const db_fit_config *config,
                           const db_measured_image *image, db_shot_entry *entry) {
     if (!entry->setup) entry->setup = malloc(sizeof *entry->setup);

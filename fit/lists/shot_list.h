@@ -19,9 +19,6 @@ db_status db_shot_list_tie(db_context *context, const db_fit_shot_list *list,
 /* Shares parameters by default: of frames of one crystal, and of lattices of one image. */
 void db_shot_list_share(const db_fit_shot_list *list, db_fit_settings *settings);
 
-/* Least and largest trusted count of an image. */
-void db_trusted_range(const db_measured_image *image, double range[2]);
-
 /* As db_fit_shots_model_name, for a shot whose image is `image`, one of `count`. */
 void db_shots_model_name(const char *image, size_t shot, size_t count, char name[DB_FIT_PATH_SIZE]);
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy
@@ -45,7 +46,6 @@ class Amplitudes(Record):
                                           "single amplitudes; f' and f'' of kinds of sites are parameters")
         low, extent = numpy.array(list(factors.min)), numpy.array(list(factors.extent))
         self.hkl, self.symmetry, self.friedel = index, symmetry, friedel
-        self.size = int(extent.prod())
         self.box = _box_of(factors)
         outside = ((index < low) | (index >= low + extent)).any(1)
         if outside.any():
@@ -69,6 +69,11 @@ class Amplitudes(Record):
     def __repr__(self) -> str:
         return (f"<dualbragg.Amplitudes: {len(self)} values of {self.size} entries, "
                 f"{self.symmetry or 'no symmetry'}{', Friedel mates alike' if self.friedel else ''}>")
+
+    @property
+    def size(self) -> int:
+        """Number of entries of the experiment's list."""
+        return math.prod(self.box[3:])
 
     def __len__(self) -> int:
         return len(self.hkl)

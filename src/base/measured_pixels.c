@@ -3,6 +3,8 @@
 #include "base/context_internal.h"
 #include "base/given.h"
 
+#include <math.h>
+
 db_status db_need_panels(db_context *context, const db_measured_image *image) {
     const char *const what = "panels of the measured image";
     int row = 0;
@@ -25,4 +27,13 @@ db_status db_need_panels(db_context *context, const db_measured_image *image) {
     if (row == image->slow_pixels) return DB_OK;
     return db_fail(context, DB_ERROR_USAGE, "%s: expected %d rows in all, found %d", what,
                    image->slow_pixels, row);
+}
+
+void db_trusted_range(const db_measured_image *image, double range[2]) {
+    const size_t count = db_measured_pixels(image);
+    range[0] = 0;
+    range[1] = isfinite(image->overload) ? image->overload : DB_NO_LIMIT;
+    for (size_t i = 0; i < count; i++)
+        if (image->mask[i] == DB_MASK_TRUSTED && (double)image->value[i] < range[0])
+            range[0] = floor((double)image->value[i]);
 }

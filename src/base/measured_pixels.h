@@ -5,6 +5,12 @@
 #include <dualbragg/measured_image.h>
 #include <dualbragg/plan.h>
 
+/* Counts beyond every detector's, for lists, which hold no infinity. */
+#define DB_NO_LIMIT 1e9
+
+/* Least and largest count, pedestal subtracted, that an image's pixels may be trusted with. */
+DB_API void db_trusted_range(const db_measured_image *image, double range[2]);
+
 /* DB_ERROR_USAGE, unless panels fill the image, one below the other. */
 DB_API db_status db_need_panels(db_context *context, const db_measured_image *image);
 

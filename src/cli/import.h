@@ -17,9 +17,6 @@ enum {
     DB_MOST_NOTICES = 12
 };
 
-/* Counts beyond every detector's, for lists, which hold no infinity. */
-#define DB_NO_LIMIT 1e9
-
 /* A fact about a file. Programs get the numbers or, without any, the text; people get the text. */
 typedef struct db_fact {
     char key[24]; /* "beam_centre" */

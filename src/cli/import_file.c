@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "base/file_content.h"
 #include "base/frame_name.h"
+#include "base/measured_pixels.h"
 #include "base/rotation.h"
 #include "base/shown_text.h"
 #include "base/text_reader.h"
@@ -57,8 +58,7 @@ static void add_pixels(const db_measured_image *image, db_imported *file) {
             range[1] = fmax(range[1], value);
         }
     }
-    file->trusted[0] = used > 0 ? fmin(0, floor(range[0])) : 0;
-    file->trusted[1] = isfinite(image->overload) ? image->overload : DB_NO_LIMIT;
+    db_trusted_range(image, file->trusted);
     if (used > 0) {
         range[2] = sum / used;
         db_imported_add(file, "counts", 3, range, "%.10g to %.10g, mean %.5g", range[0], range[1],

@@ -1,6 +1,7 @@
 /* What an experiment list says of the pixels of panels, from the files that were imported. */
 #include "cli/import.h"
 
+#include "base/measured_pixels.h"
 #include "io/images/image_layout.h"
 
 #include <math.h>
