@@ -170,12 +170,17 @@ static db_status check_symmetry(const db_config_reader *reader, const db_yaml_no
 }
 
 /* At most one list may select the reflections that get shoeboxes. */
-static db_status check_lists(const db_config_reader *reader, const db_yaml_node *data) {
+static db_status check_lists(const db_config_reader *reader, const db_yaml_node *data,
+                             db_fit_intensity intensity) {
     static const char *const lists[] = { "reflections", "spots", "boxes" };
     const char *first = NULL;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const db_yaml_node *const list = db_yaml_find(data, lists[i]);
         if (!list) continue;
+        if (intensity == DB_FIT_KNOWN)
+            return db_config_fail(reader, list, "data", lists[i],
+                                  "chooses shoeboxes of free intensities; known structure factors take "
+                                  "those of their brightest reflections (data.pixels: shoeboxes)");
         if (first)
             return db_config_fail(
                 reader, list, "data", lists[i],
@@ -195,7 +200,7 @@ static db_status check_data(const db_config_reader *reader, const db_yaml_node *
         return db_config_fail(reader, db_yaml_find(data, "dmax"), "data", "dmax",
                               "resolution range is empty: dmin %g is not below dmax %g",
                               settings->dmin, settings->dmax);
-    DB_TRY(check_lists(reader, data));
+    DB_TRY(check_lists(reader, data, settings->intensity));
     if (config->trusted[0] >= config->trusted[1])
         return db_config_fail(reader, db_yaml_find(data, "trusted"), "data", "trusted",
                               "expected the smaller limit first, found [%g, %g]",
@@ -470,13 +475,13 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     config->setup.wavelength_given = !isnan(config->setup.wavelength);
     DB_TRY(check_symmetry(reader, model, config));
     DB_TRY(check_axes(reader, root, &config->setup));
-    DB_TRY(check_data(reader, root, config));
     DB_TRY(check_series(reader, root, config));
     if (config->series && !*config->settings.amplitude_group) /* of merged intensities */
         snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
                  config->symmetry);
     const db_yaml_node *const intensity = db_yaml_find(root, "intensity");
     if (intensity) DB_TRY(take_intensity(reader, intensity, config));
+    DB_TRY(check_data(reader, root, config));
     DB_TRY(check_spots(reader, model, config));
     const db_yaml_node *const amplitudes = db_yaml_find(root, "intensities");
     if (amplitudes && !config->settings.joint.wanted)

@@ -30,6 +30,10 @@ expect 3 'no spots were found' fit.yaml --image blank.img model.find_orientation
 expect 3 'blank image: it has 0 strong pixels' fit.yaml --image blank.img
 expect 2 'data.roi is for known structure factors; expected data.mask for free intensities' fit.yaml --image crystal.img 'data.roi=[0, 9, 0, 9]' \
     'model.misset=[2, 3, 4]'
+for list in reflections spots boxes; do
+    expect 2 'chooses shoeboxes of free intensities; known structure factors take those of their brightest reflections' fit.yaml \
+        --image crystal.img "data.$list=none.txt" 'intensity={hkl: none.hkl}'
+done
 echo 'refine: {misset_x: {range: 1}}' > open.yaml
 expect 3 'model: expected cell, matrix or expt, or find_orientation: yes' open.yaml --image crystal.img
 expect 3 'use model.find_orientation: yes' fit.yaml --image crystal.img 'model.misset=[2, 3, 4]' data.excitation_angle=0.05 \
