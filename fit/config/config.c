@@ -178,9 +178,10 @@ static db_status check_lists(const db_config_reader *reader, const db_yaml_node 
         const db_yaml_node *const list = db_yaml_find(data, lists[i]);
         if (!list) continue;
         if (intensity == DB_FIT_KNOWN)
-            return db_config_fail(reader, list, "data", lists[i],
-                                  "chooses shoeboxes of free intensities; known structure factors take "
-                                  "those of their brightest reflections (data.pixels: shoeboxes)");
+            return db_config_fail(
+                reader, list, "data", lists[i],
+                "chooses shoeboxes of free intensities; known structure factors take "
+                "those of their brightest reflections (data.pixels: shoeboxes)");
         if (first)
             return db_config_fail(
                 reader, list, "data", lists[i],

@@ -67,7 +67,8 @@ static db_status write_list_of_one(db_context *context, const char *path,
     const db_expt_image image = { .path = whole ? whole : config->image_file,
                                   .pedestal = entry->pedestal,
                                   .gain = entry->gain,
-                                  .trusted = { entry->trusted[0], entry->trusted[1] } };
+                                  .trusted = { entry->trusted[0], entry->trusted[1] },
+                                  .space_group = config->symmetry };
     const db_status status = db_write_expt(context, path, model, &image);
     free(whole);
     return status;

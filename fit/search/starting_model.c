@@ -383,9 +383,7 @@ static db_status name_group(db_context *context, const char *hall, const double 
     db_space_group *const group = malloc(sizeof *group);
     *name = '\0';
     if (!group) return db_fail_memory(context, "the list's space group");
-    const int is_number = hall[strspn(hall, "0123456789")] == '\0'; /* as in XPARM.XDS */
-    db_status status = is_number ? db_space_group_find(context, hall, group)
-                                 : db_space_group_of_hall(context, hall, group);
+    db_status status = db_space_group_of_list(context, hall, group);
     if (status == DB_OK && group->number != 1) {
         snprintf(name, DB_FIT_NAME_SIZE, "%s", group->name);
         status = db_space_group_of_cell(context, name, cell, group);

@@ -176,7 +176,9 @@ static void add_crystal(db_context *context, db_imported *file) {
     snprintf(file->group, sizeof file->group, "%s", c->space_group);
     file->found |= DB_HOLDS_CRYSTALS;
     db_imported_add_cell(file, plain.cell);
-    if (*c->space_group) db_imported_add(file, "group", 0, NULL, "%s (Hall)", c->space_group);
+    if (*c->space_group)
+        db_imported_add(file, "group", 0, NULL, "%s%s", c->space_group,
+                        c->space_group[strspn(c->space_group, "0123456789")] ? " (Hall)" : "");
     db_imported_add(file, "reciprocal_axes", 9, a_star,
                     "a* %.5f %.5f %.5f, b* %.5f %.5f %.5f, c* %.5f %.5f %.5f 1/A", a_star[0],
                     a_star[3], a_star[6], a_star[1], a_star[4], a_star[7], a_star[2], a_star[5],

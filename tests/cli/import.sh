@@ -98,6 +98,15 @@ if has JSON; then
         succeed import placed.expt
     done
     grep -q "^  cell" ../out && complain "a crystal from nowhere"
+    case $("$DUALBRAGG" --version) in *gemmi*)
+        succeed import "$corpus/xparm_segments.XDS" -o grouped.expt
+        told group 89
+        grep -q '" P 4 2"' grouped.expt || complain "space group of XPARM.XDS: $(grep hall grouped.expt)"
+        succeed import grouped.expt -o grouped_again.expt
+        told group " P 4 2 (Hall)"
+        grep -q '" P 4 2"' grouped_again.expt || complain "space group of a list: $(grep hall grouped_again.expt)"
+        ;;
+    esac
     printf 'data_x\n_symmetry.space_group_name_H-M "P 1"\n_cell.length_a 30\n_cell.length_b ?\n_cell.length_c 50\nloop_\n_refln.index_h\n_refln.index_k\n_refln.index_l\n_refln.F_meas_au\n1 2 3 10\n' > no_cell.cif
     succeed import no_cell.cif
     grep -q "reflections" ../out || complain "a CIF list without a cell: $(cat ../out)"

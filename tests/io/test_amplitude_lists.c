@@ -273,12 +273,12 @@ static void hall_symbols_are_read(void **state) {
     db_space_group *const group = malloc(sizeof *group);
     assert_non_null(group);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const db_status status = db_space_group_of_hall(test_context(), cases[i][0], group);
+        const db_status status = db_space_group_of_list(test_context(), cases[i][0], group);
         expect_ok(test_context(), status);
         assert_string_equal(group->name, cases[i][1]);
     }
     expect_failure(test_context(), DB_ERROR_INPUT,
-                   db_space_group_of_hall(test_context(), "Q 7", group), "Q 7");
+                   db_space_group_of_list(test_context(), "Q 7", group), "Q 7");
     free(group);
 }
 

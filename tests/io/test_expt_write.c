@@ -5,6 +5,7 @@
 
 #include <dualbragg/io.h>
 #include <dualbragg/setup.h>
+#include <dualbragg/version.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/listed_shots.h>
 
@@ -153,7 +154,7 @@ static void a_turning_crystal_has_a_scan(void **state) {
     (void)state;
     db_experiment e;
     make_experiment(DB_CONVENTION_XDS, 0.5, &e);
-    const db_expt_image image = { "data/shot_12_007.img", 40, 2.5, { 0, 0 } };
+    const db_expt_image image = { .path = "data/shot_12_007.img", .pedestal = 40, .gain = 2.5 };
     json_t *list = written(&e, &image);
     const json_t *scan = model(list, "scan"), *set = model(list, "imageset");
     double first, width;
@@ -180,7 +181,9 @@ static void a_still_crystal_stands_as_it_does_in_the_beam(void **state) {
     db_experiment still, turning;
     make_experiment(DB_CONVENTION_MOSFLM, 0, &still);
     make_experiment(DB_CONVENTION_MOSFLM, 0.5, &turning);
-    const db_expt_image image = { "still1.img", 40, 1, { -7, 900 } };
+    const db_expt_image image = {
+        .path = "still1.img", .pedestal = 40, .gain = 1, .trusted = { -7, 900 }
+    };
     json_t *list = written(&still, &image), *other = written(&turning, &image);
     assert_null(model(list, "scan"));
     const json_t *set = model(list, "imageset");
@@ -228,7 +231,7 @@ static void names_become_templates(void **state) {
     db_experiment e;
     make_experiment(DB_CONVENTION_MOSFLM, 0.5, &e);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const db_expt_image image = { cases[i].name, 0, 1, { 0, 0 } };
+        const db_expt_image image = { .path = cases[i].name, .pedestal = 0, .gain = 1 };
         notices[0] = '\0';
         db_context_set_notices(test_context(), keep_notice, NULL);
         json_t *list = written(&e, &image);
@@ -249,7 +252,7 @@ static void names_become_templates(void **state) {
 
 static void a_still_of_a_file_with_many_has_its_index(void **state) {
     (void)state;
-    const db_expt_image image = { "run_master.h5#17", 0, 1, { 0, 0 } };
+    const db_expt_image image = { .path = "run_master.h5#17", .pedestal = 0, .gain = 1 };
     db_experiment e;
     make_experiment(DB_CONVENTION_MOSFLM, 0, &e);
     json_t *const list = written(&e, &image);
@@ -269,7 +272,7 @@ static void stills_are_named_without_a_number_too(void **state) {
     db_experiment e;
     make_experiment(DB_CONVENTION_MOSFLM, 0, &e);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const db_expt_image image = { names[i], 0, 1, { 0, 0 } };
+        const db_expt_image image = { .path = names[i], .pedestal = 0, .gain = 1 };
         json_t *const list = written(&e, &image);
         const json_t *const set = model(list, "imageset");
         db_listed_shots shots = { 0 };
@@ -282,11 +285,39 @@ static void stills_are_named_without_a_number_too(void **state) {
         db_listed_shots_clear(&shots);
         json_decref(list);
     }
-    const db_expt_image none = { "", 0, 1, { 0, 0 } };
+    const db_expt_image none = { .path = "", .pedestal = 0, .gain = 1 };
     json_t *const list = written(&e, &none);
     assert_null(model(list, "imageset"));
     json_decref(list);
     db_experiment_clear(&e);
+}
+
+/* Names and numbers are written as Hall symbols, in the setting of the cell; a crystal system, a group
+ * that the cell cannot have, and a misprint as P 1. */
+static void the_space_group_is_a_hall_symbol(void **state) {
+    (void)state;
+    static const double square[6] = { 50, 50, 80, 90, 90, 90 },
+                        slanted[6] = { 50, 60, 70, 90, 100, 90 };
+    static const struct {
+        const double *cell;
+        const char *name, *hall;
+    } cases[] = { { square, NULL, " P 1" },          { square, "P 43 21 2", " P 4nw 2abw" },
+                  { square, "96", " P 4nw 2abw" },   { square, "P43212", " P 4nw 2abw" },
+                  { square, "tetragonal", " P 1" },  { square, "P 61 2 2", " P 1" },
+                  { slanted, "P 21", " P 2yb" },     { slanted, "P 43 21 2", " P 1" },
+                  { slanted, "nonsense 7", " P 1" }, { slanted, "5", " C 2y" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const db_expt_image image = { .path = "", .gain = 1, .space_group = cases[i].name };
+        db_experiment e;
+        make_experiment(DB_CONVENTION_MOSFLM, 0, &e);
+        memcpy(e.crystal.cell, cases[i].cell, sizeof e.crystal.cell);
+        json_t *const list = written(&e, &image);
+        assert_string_equal(
+            json_string_value(json_object_get(model(list, "crystal"), "space_group_hall_symbol")),
+            strstr(db_features(), "gemmi") ? cases[i].hall : " P 1");
+        json_decref(list);
+        db_experiment_clear(&e);
+    }
 }
 
 static void what_a_list_cannot_hold_is_refused(void **state) {
@@ -318,6 +349,7 @@ int main(void) {
         cmocka_unit_test(names_become_templates),
         cmocka_unit_test(a_still_of_a_file_with_many_has_its_index),
         cmocka_unit_test(stills_are_named_without_a_number_too),
+        cmocka_unit_test(the_space_group_is_a_hall_symbol),
         cmocka_unit_test(what_a_list_cannot_hold_is_refused),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

@@ -19,9 +19,12 @@ typedef struct db_symmetry {
     int rotation[DB_MOST_OPERATORS][9]; /**< row-major; acts on coordinates from the left */
 } db_symmetry;
 
+enum { DB_GROUP_NAME_SIZE = 32 /**< bytes of a symbol of a space group */ };
+
 /** A space group, in a setting of its own. */
 typedef struct db_space_group {
-    char name[32];                   /**< Hermann-Mauguin symbol: "P 43 21 2", "R 3:H" */
+    char name[DB_GROUP_NAME_SIZE];   /**< Hermann-Mauguin symbol: "P 43 21 2", "R 3:H" */
+    char hall[DB_GROUP_NAME_SIZE];   /**< Hall symbol: "P 4nw 2abw" */
     int number;                      /**< of the International Tables */
     db_symmetry symmetry;            /**< rotations */
     int shift[DB_MOST_OPERATORS][3]; /**< translation that follows each rotation (cell / 24) */

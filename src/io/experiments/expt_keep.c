@@ -66,6 +66,14 @@ static void keep_beam(const pair *p) {
     put_model(p, "beam", beam);
 }
 
+/* Written without a known space group. */
+static int is_triclinic(const json_t *crystal) {
+    const char *const group =
+        json_string_value(json_object_get(crystal, "space_group_hall_symbol"));
+    return !group || strcmp(group, " P 1") == 0;
+}
+
+/* A space group that the refinement was told replaces the one of the original. */
 static void keep_crystal(const pair *p) {
     static const char *const refined[] = { "real_space_a", "real_space_b", "real_space_c", NULL };
     static const char *const outdated[] = { "A_at_scan_points",
@@ -75,6 +83,7 @@ static void keep_crystal(const pair *p) {
                                             "recalculated_cell_parameter_sd",
                                             "recalculated_cell_volume_sd",
                                             NULL };
+    static const char *const group[] = { "space_group_hall_symbol", NULL };
     json_t *const crystal = json_deep_copy(model_of(p->from, p->original, "crystal"));
     const json_t *const own = model_of(p->written, p->experiment, "crystal");
     if (!crystal || !own) {
@@ -82,6 +91,7 @@ static void keep_crystal(const pair *p) {
         return;
     }
     copy_members(own, refined, crystal);
+    if (!is_triclinic(own)) copy_members(own, group, crystal);
     for (const char *const *name = outdated; *name; name++) json_object_del(crystal, *name);
     put_model(p, "crystal", crystal);
 }

@@ -7,6 +7,7 @@
 #include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/dials_frame.h>
 #include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/symmetry.h>
 
 #include "base/context_internal.h"
 
@@ -16,10 +17,11 @@
 #include "base/vector.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_COUNT = 65535 };
+enum { LARGEST_COUNT = 65535, GROUP_SIZE = 40 };
 
 /* What the models are made from. A value that cannot be allocated is NULL, and so is everything that contains it,
  * up to the whole list. */
@@ -30,6 +32,7 @@ typedef struct source {
     double frame[3][3];         /* rows: the axes x, y, z in the laboratory */
     db_image_template sequence;
     int is_scan, has_crystal;
+    char space_group[GROUP_SIZE]; /* Hall symbol */
 } source;
 
 static json_t *append_member(json_t *array, json_t *item) {
@@ -200,6 +203,21 @@ static json_t *scan_model(const source *from) {
                      "valid_image_ranges");
 }
 
+/* Hall symbol of the image's space group, in the setting of the cell. */
+static db_status hall_symbol(db_context *context, const char *name, const double cell[6],
+                             char symbol[GROUP_SIZE]) {
+    db_space_group *group = NULL;
+    snprintf(symbol, GROUP_SIZE, " P 1");
+    if (!name || !*name) return DB_OK;
+    group = malloc(sizeof *group);
+    if (!group) return db_fail_memory(context, "the space group of a list");
+    const db_status status = db_space_group_of_cell(context, name, cell, group);
+    if (status == DB_OK)
+        snprintf(symbol, GROUP_SIZE, " %s", group->hall + strspn(group->hall, " "));
+    free(group);
+    return status == DB_ERROR_MEMORY ? status : DB_OK;
+}
+
 /* Real-space vectors: of a scan at phi = 0, of a still as the crystal stands in the beam. */
 static json_t *crystal_model(const source *from) {
     const db_experiment *e = from->experiment;
@@ -216,7 +234,8 @@ static json_t *crystal_model(const source *from) {
     }
     return json_pack("{s:s, s:o, s:o, s:o, s:s}", "__id__", "crystal", "real_space_a",
                      turned_by(from, cell), "real_space_b", turned_by(from, cell + 3),
-                     "real_space_c", turned_by(from, cell + 6), "space_group_hall_symbol", " P 1");
+                     "real_space_c", turned_by(from, cell + 6), "space_group_hall_symbol",
+                     from->space_group);
 }
 
 static json_t *imageset_model(const source *from) {
@@ -278,6 +297,8 @@ db_status db_expt_write(db_context *context, const char *path, const db_experime
                     .has_crystal = has_crystal,
                     .is_scan = oscillation(&experiment->goniometer) != 0 };
     db_dials_frame(experiment, from.frame);
+    DB_TRY(hall_symbol(context, image ? image->space_group : NULL, experiment->crystal.cell,
+                       from.space_group));
     DB_TRY(db_image_template_of(context, image ? image->path : "", &from.sequence));
     if (image && *image->path && !names_image(&from))
         db_notice(context,

@@ -55,6 +55,7 @@ void add_operator(db_space_group *group, const gemmi::Op &op) {
 void take_group(const gemmi::SpaceGroup &found, db_space_group *group) {
     std::memset(group, 0, sizeof *group);
     std::snprintf(group->name, sizeof group->name, "%s", found.xhm().c_str());
+    std::snprintf(group->hall, sizeof group->hall, "%s", found.hall);
     group->number = found.number;
     for (const gemmi::Op &op : found.operations()) add_operator(group, op);
 }
@@ -916,17 +917,20 @@ db_status db_gemmi_find_group(db_context *context, const char *name, const doubl
     });
 }
 
-db_status db_space_group_of_hall(db_context *context, const char *hall, db_space_group *group) {
+db_status db_space_group_of_list(db_context *context, const char *stated, db_space_group *group) {
     std::memset(group, 0, sizeof *group);
-    const std::string what = std::string("Hall symbol '") + hall + "'";
+    if (*stated && !stated[std::strspn(stated, "0123456789")])
+        return db_space_group_find(context, stated, group);
+    const std::string what = std::string("Hall symbol '") + stated + "'";
     return guarded(context, what.c_str(), [&] {
-        const gemmi::GroupOps operators = gemmi::symops_from_hall(hall);
+        const gemmi::GroupOps operators = gemmi::symops_from_hall(stated);
         const gemmi::SpaceGroup *const found = gemmi::find_spacegroup_by_ops(operators);
         if (found) {
             take_group(*found, group);
             return;
         }
-        std::snprintf(group->name, sizeof group->name, "%s", hall);
+        std::snprintf(group->name, sizeof group->name, "%s", stated);
+        std::snprintf(group->hall, sizeof group->hall, "%s", stated);
         for (const gemmi::Op &op : operators) add_operator(group, op);
     });
 }

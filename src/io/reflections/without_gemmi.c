@@ -25,9 +25,9 @@ db_status db_gemmi_find_group(db_context *context, const char *name, const doubl
     return without(context, name, "space groups");
 }
 
-db_status db_space_group_of_hall(db_context *context, const char *hall, db_space_group *group) {
+db_status db_space_group_of_list(db_context *context, const char *stated, db_space_group *group) {
     memset(group, 0, sizeof *group);
-    return without(context, hall, "space groups");
+    return without(context, stated, "space groups");
 }
 
 db_status db_lattice_two_folds(db_context *context, const double cell[6], double most_obliquity,

@@ -57,7 +57,9 @@ static void write_smv(const char *name, const char *keys) {
 }
 
 static void write_list(double pedestal, double gain) {
-    const db_expt_image said = { "shot_1.img", pedestal, gain, { -5, 800 } };
+    const db_expt_image said = {
+        .path = "shot_1.img", .pedestal = pedestal, .gain = gain, .trusted = { -5, 800 }
+    };
     expect_ok(context, db_write_expt(context, scratch_path("shot.expt"), &experiment, &said));
 }
 

@@ -325,7 +325,9 @@ static void what_must_not_count_is_masked(void **state) {
     e.detector.panel_count = 1;
     e.detector.panels[0].fast_pixels = FAST;
     e.detector.panels[0].slow_pixels = SLOW;
-    const db_expt_image range = { "shot_1.img", 0, 2, { -5, 800 } };
+    const db_expt_image range = {
+        .path = "shot_1.img", .pedestal = 0, .gain = 2, .trusted = { -5, 800 }
+    };
     expect_ok(context, db_write_smv(context, scratch_path("shot_1.img"), &e, counts, 1, 0, NULL));
     expect_ok(context, db_write_smv(context, scratch_path("mask.img"), &e, good, 1, 0, NULL));
     expect_ok(context, db_write_expt(context, scratch_path("shot.expt"), &e, &range));

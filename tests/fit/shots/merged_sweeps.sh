@@ -90,6 +90,7 @@ if "$DUALBRAGG" --version | grep -q gemmi; then
     # Bijvoet mates are lines of their own in the text, and one row of the file
     [ "$rows" = "$(awk '$1 !~ /^#/ { for (i = 1; i <= 3; i++) if ($i < 0) $i = -$i; print $1, $2, $3 }' sweeps_merged.hkl | sort -u | wc -l)" ] ||
         fail "reflections of the merged file: $rows"
+    grep -q '"space_group_hall_symbol": " P 2 2"' sweeps.expt || fail "space group of the list: $(grep hall sweeps.expt)"
 fi
 # a lattice leaves the space group open, so the log says that equivalent reflections stay apart
 fit 0 series.yaml model.symmetry=oP --output lattice --no-report

@@ -19,13 +19,13 @@ extern "C" {
 DB_API db_status db_symmetry_of_group(db_context *context, const char *group,
                                       db_symmetry *symmetry);
 
-/** The space group of a Hall symbol ("P 4nw 2abw"), as experiment lists of DIALS have it.
+/** The space group that a list of experiments states: by a Hall symbol ("P 4nw 2abw") as DIALS, by a number as XDS.
  *
  * @param context receives the message of a failure
- * @param hall the symbol
+ * @param stated the symbol or number
  * @param group filled; named by the Hall symbol and without a number if it is in no table
- * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where it is no Hall symbol */
-DB_API db_status db_space_group_of_hall(db_context *context, const char *hall,
+ * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where it is neither */
+DB_API db_status db_space_group_of_list(db_context *context, const char *stated,
                                         db_space_group *group);
 
 /** Whether a reflection is systematically absent: by the centring of the lattice, a screw axis or a
