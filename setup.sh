@@ -24,7 +24,7 @@ usage: ./setup.sh demo      install what is missing, build, run examples/thaumat
                             (./setup.sh python torch jax matplotlib mypy basedpyright: with these packages from the index,
                             their tests, the notebooks and the types)
        ./setup.sh wheel     on Debian 12: a source distribution, and wheels for x86-64 and 64-bit Arm with glibc 2.28 or
-                            later, with the libraries that they need and their licences; every Python at hand tests them
+                            later, with the libraries that they need and their licences; every Python at hand tests that of x86-64
        ./setup.sh try-wheel FILE     every Python at hand tests this wheel
        ./setup.sh deb       a package for this release of Debian or Ubuntu, checked by lintian
        ./setup.sh clang     the tests, built by clang
@@ -479,7 +479,7 @@ slow)
     run_tests slow
     ;;
 tidy)
-    install_packages $tools $libraries $test_packages clang-tidy
+    install_packages $tools $libraries $test_packages clang-tidy libomp-dev # omp.h where clang looks for it
     build_preset dev
     check_tidy
     ;;
@@ -520,7 +520,7 @@ wheel)
     grep -qsx VERSION_CODENAME=bookworm /etc/os-release ||
         fail "wheel: the libraries of wheels are made of the sources of Debian 12; use a machine or a container that has it"
     install_packages $tools gemmi-dev librandom123-dev ninja-build python3-venv python3-dev dpkg-dev \
-        gcc-aarch64-linux-gnu qemu-user-static
+        gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
     shift
     build_wheels "$@"
     ;;

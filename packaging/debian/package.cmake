@@ -2,7 +2,7 @@
 set(CPACK_GENERATOR DEB)
 # what dualbragg.pc and dualbragg_fit.pc require of programs that link the static libraries
 set(DB_STATIC_PACKAGES libpng-dev zlib1g-dev libjansson-dev "libmsgpack-c-dev | libmsgpack-dev" libhdf5-dev liblz4-dev libzstd-dev
-    libtiff-dev libnlopt-dev libgsl-dev libyaml-dev)
+    libtiff-dev libnlopt-dev libgsl-dev libyaml-dev gemmi-dev g++)
 set(CPACK_PACKAGE_NAME dualbragg)
 set(CPACK_PACKAGE_CONTACT "The dualbragg authors <dualbragg@example.org>")
 set(CPACK_PACKAGE_HOMEPAGE_URL https://example.org/dualbragg)

@@ -20,6 +20,13 @@ cmake --build "$work/build"
 "$work/build/render"
 if [ -f "$prefix/include/dualbragg/fit.h" ]; then "$work/build/settings"; fi
 if [ -f "$prefix/include/dualbragg/cuda.h" ]; then "$work/build/device"; fi
+# without the language C the libraries of a static library are not found: the message says what is expected
+if [ ! -f "$(dirname "$(find "$prefix" -name dualbragg.pc)")/../libdualbragg.so" ]; then
+    mkdir "$work/plus"
+    printf 'cmake_minimum_required(VERSION 3.21)\nproject(plus LANGUAGES CXX)\nfind_package(dualbragg REQUIRED)\n' > "$work/plus/CMakeLists.txt"
+    ! cmake -S "$work/plus" -B "$work/plus/build" -DCMAKE_PREFIX_PATH="$prefix" > "$work/plus.log" 2>&1 || { echo "FAILED: found without C"; exit 1; }
+    tr -s ' \n' ' ' < "$work/plus.log" | grep -q 'expected project(NAME LANGUAGES C CXX)' || { cat "$work/plus.log"; exit 1; }
+fi
 
 if command -v pkg-config > /dev/null; then
     pc=$(dirname "$(find "$prefix" -name dualbragg.pc)")

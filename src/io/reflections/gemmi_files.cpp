@@ -920,7 +920,7 @@ db_status db_gemmi_find_group(db_context *context, const char *name, const doubl
 db_status db_space_group_of_list(db_context *context, const char *stated, db_space_group *group) {
     std::memset(group, 0, sizeof *group);
     if (*stated && !stated[std::strspn(stated, "0123456789")])
-        return db_space_group_find(context, stated, group);
+        return db_gemmi_find_group(context, stated, nullptr, group);
     const std::string what = std::string("Hall symbol '") + stated + "'";
     return guarded(context, what.c_str(), [&] {
         const gemmi::GroupOps operators = gemmi::symops_from_hall(stated);
