@@ -237,6 +237,13 @@ static db_status say_panel(const db_geom *geom, size_t p, double wavelength, db_
     *said = (db_expt_panel){ .trusted = { panel->least, fmin(panel->most, panel->max_adu) },
                              .gain = 1 };
     snprintf(said->name, sizeof said->name, "%s", geom->layout->panel[p].name);
+    if (said->trusted[0] > said->trusted[1])
+        return db_fail(geom->context, DB_ERROR_INPUT,
+                       "%s: panel %s: flag_lessthan %g is above %s %g, so that no pixel is left; "
+                       "expected it below",
+                       geom->layout->path, said->name, said->trusted[0],
+                       panel->most < panel->max_adu ? "flag_morethan" : "max_adu",
+                       said->trusted[1]);
     if (panel->adu_per_photon > 0)
         said->gain = panel->adu_per_photon;
     else if (panel->adu_per_ev > 0)
