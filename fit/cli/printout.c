@@ -97,9 +97,12 @@ void db_fit_say_start(db_fit_log *log, const db_fit_config *config, const db_mea
                cell[1], cell[2], cell[3], cell[4], cell[5], start->crystal.Ncells[0],
                start->crystal.Ncells[1], start->crystal.Ncells[2]);
     say_mosaic(log, start);
-    db_fit_say(log, "Intensities: %s%s\n",
-               settings->intensity == DB_FIT_FREE ? "free, one per reflection" : "known, ",
-               settings->intensity == DB_FIT_FREE ? "" : config->hkl_file);
+    if (settings->intensity == DB_FIT_KNOWN)
+        db_fit_say(log, "Intensities: known, %s\n", config->hkl_file);
+    else
+        db_fit_say(log, "Intensities: %s\n",
+                   settings->joint.wanted ? "joint, one for each reflection of all shots"
+                                          : "free, each spot has its own");
     size_t refined = 0;
     for (size_t i = 0; i < settings->parameter_count; i++)
         refined += !db_fit_parameter_is_tied(&settings->parameters[i]);
