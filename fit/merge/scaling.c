@@ -30,8 +30,9 @@ static scale_sums sum_scale(const db_scaling_work *w, size_t s) {
         const db_others rest = db_scaling_others(w, s, i);
         const double J = g * rest.mean, off = (double)o->intensity - J,
                      variance = db_scaling_variance(w, o, J) + g * g * rest.variance,
-                     share =
-                         db_scaling_robust_share(off * off / variance, DB_SCALING_FAR) / variance;
+                     share = db_scaling_robust_share(db_scaling_square(o, off, variance),
+                                                     DB_SCALING_FAR) /
+                             variance;
         sums.gradient[0] += share * J * off;
         sums.gradient[1] -= share * J * off * fall;
         sums.normal[0] += share * J * J;
@@ -82,6 +83,7 @@ static void end_normalized(db_scaling_work *w) {
         const double g = db_scaling_at(&move, db_scaling_fall(w, r));
         w->sum[r] *= g;
         w->weight[r] *= g * g;
+        w->usual[r] *= g * g;
     }
 }
 
@@ -111,19 +113,22 @@ static void add_shot(db_scaling_work *w, size_t s) {
         const double g = db_scaling_at(&w->shot[s], db_scaling_fall(w, r)),
                      J = g * db_scaling_mean(w, r), variance = db_scaling_variance(w, o, J);
         const db_others rest = db_scaling_others(w, s, i);
-        double share = 1 / variance;
+        double robust = 1;
         if (rest.precision > 0) {
             const double off = (double)o->intensity - g * rest.measured,
                          of_mean = 1 + g * g / rest.precision / variance,
-                         noise = db_scaling_noise(o, J);
-            share *= db_scaling_robust_share(off * off / (variance * of_mean), w->far);
-            db_deviations_add(w->deviations, db_partiality_range((double)o->partiality),
-                              J * J / noise, off * off / (noise * of_mean));
+                         noise = db_scaling_noise(o, w->dark[w->shell[r]], J);
+            robust = db_scaling_robust_share(db_scaling_square(o, off, variance * of_mean), w->far);
+            if (db_scaling_photons(o, noise) >= DB_SCALING_FEWEST_PHOTONS)
+                db_deviations_add(w->deviations, db_partiality_range((double)o->partiality),
+                                  J * J / noise, off * off / (noise * of_mean));
         }
-        w->share[i] = (float)share;
-        share = (double)w->share[i]; /* so that the shot can be removed again */
+        w->share[i] = (float)(robust / variance);
+        const double share = (double)w->share[i]; /* so that the shot can be removed again */
         w->next_sum[r] += share * g * (double)o->intensity;
         w->next_weight[r] += share * g * g;
+        w->next_usual[r] +=
+            robust * g * g / db_scaling_variance(w, o, g * db_scaling_expected(w, r));
     }
 }
 
@@ -138,12 +143,15 @@ static void merge_again(db_scaling_work *w) {
     memset(w->deviations, 0, sizeof *w->deviations);
     memset(w->next_sum, 0, w->list->count * sizeof *w->next_sum);
     memset(w->next_weight, 0, w->list->count * sizeof *w->next_weight);
+    memset(w->next_usual, 0, w->list->count * sizeof *w->next_usual);
     for (size_t s = 0; s < w->observations->shots; s++)
         if (db_scaling_uses(w, s)) add_shot(w, s);
     memcpy(w->added, w->shot, w->observations->shots * sizeof *w->added);
     swap(&w->sum, &w->next_sum);
     swap(&w->weight, &w->next_weight);
+    swap(&w->usual, &w->next_usual);
     average_shells(w);
+    w->added_errors = w->errors;
     db_error_model_fit(w->deviations, &w->errors);
 }
 
@@ -180,6 +188,7 @@ typedef struct error_sums {
     double expected, found; /* (w g)^2 times variance, and times squared deviation */
     double leverage;        /* (w g^2)^2 */
     double slope;           /* w g^2, with the slope of weighted deviations by the mean */
+    double known; /* number of measurements, less if their scatter is that of few photons */
 } error_sums;
 
 static void sum_errors(const db_scaling_work *w, const db_merged *merged, error_sums *sums) {
@@ -190,12 +199,15 @@ static void sum_errors(const db_scaling_work *w, const db_merged *merged, error_
             const uint32_t r = o->reflection;
             if (r == DB_NO_REFLECTION) continue;
             const double g = db_scaling_at(&w->added[s], db_scaling_fall(w, r)),
-                         weight = (double)w->share[i] * g,
-                         variance = db_scaling_variance(w, o, g * db_scaling_mean(w, r)),
+                         weight = (double)w->share[i] * g, J = g * db_scaling_mean(w, r),
+                         variance = db_scaling_variance_by(w, &w->added_errors, o, J),
                          off = (double)o->intensity - g * merged->intensity[r];
             sums[r].expected += weight * weight * variance;
             sums[r].found += weight * weight * off * off;
             sums[r].leverage += weight * weight * g * g;
+            /* a squared deviation over its mean has the variance 2, and 2 + 1/photons if these make it (Poisson) */
+            sums[r].known +=
+                1 / (1 + 0.5 / db_scaling_photons(o, db_scaling_noise(o, w->dark[w->shell[r]], J)));
             const double share = fmin(1, (double)w->share[i] * variance);
             sums[r].slope += g * g / variance * robust_slope(share);
             merged->multiplicity[r] += share > 0.01;
@@ -216,8 +228,9 @@ static void find_errors(const db_scaling_work *w, const error_sums *sums, db_mer
         if (n < 2) continue;
         weight[w->shell[r]] += n;
         slope[w->shell[r]] += n * sums[r].slope / w->weight[r];
-        top[w->shell[r]] += n * sums[r].found / sums[r].expected;
-        bottom[w->shell[r]] += n * (1 - sums[r].leverage / (w->weight[r] * w->weight[r]));
+        top[w->shell[r]] += sums[r].known * sums[r].found / sums[r].expected;
+        bottom[w->shell[r]] +=
+            sums[r].known * (1 - sums[r].leverage / (w->weight[r] * w->weight[r]));
     }
     for (size_t r = 0; r < w->list->count; r++) {
         const double n = fmax(1, merged->multiplicity[r]);
@@ -226,7 +239,8 @@ static void find_errors(const db_scaling_work *w, const error_sums *sums, db_mer
         const double free = 1 - sums[r].leverage / (w->weight[r] * w->weight[r]),
                      usual = bottom[shell] > 0 ? top[shell] / bottom[shell] : 1,
                      own = sums[r].found / sums[r].expected,
-                     misfit = (others * usual + n * own) / (others + n * fmax(0, free));
+                     misfit = (others * usual + sums[r].known * own) /
+                              (others + sums[r].known * fmax(0, free));
         const double loss = slope[shell] > 0 ? fmin(2, weight[shell] / slope[shell]) : 1;
         merged->sigma[r] = loss * sqrt(sums[r].expected * (n > 1 ? misfit : usual)) / w->weight[r];
     }
@@ -255,7 +269,8 @@ static void mark_rejected(const db_scaling_work *w, const db_merged *merged, db_
             o->flags &= (uint16_t)~DB_OBSERVATION_REJECTED;
             if (r == DB_NO_REFLECTION || !db_scaling_uses(w, s)) continue;
             const double g = db_scaling_at(&w->added[s], db_scaling_fall(w, r)),
-                         variance = db_scaling_variance(w, o, g * db_scaling_mean(w, r));
+                         variance = db_scaling_variance_by(w, &w->added_errors, o,
+                                                           g * db_scaling_mean(w, r));
             if ((double)w->share[i] * variance > 0.01 || merged->multiplicity[r] + 1 < fewest)
                 continue;
             o->flags |= DB_OBSERVATION_REJECTED;
@@ -266,17 +281,33 @@ static void mark_rejected(const db_scaling_work *w, const db_merged *merged, db_
 
 /* ---- runs */
 
+void db_scaling_find_dark(const db_observations *observations, const unsigned char *shell,
+                          double dark[DB_MOST_SHELLS]) {
+    const double most = DB_SCALING_FEWEST_PHOTONS; /* of more the measurement itself knows enough */
+    double count[DB_MOST_SHELLS] = { 0 };
+    memset(dark, 0, DB_MOST_SHELLS * sizeof *dark);
+    for (size_t i = 0; i < observations->first[observations->shots]; i++) {
+        const db_observation *const o = &observations->list[i];
+        if (o->reflection == DB_NO_REFLECTION || !(o->light > 0)) continue;
+        dark[shell[o->reflection]] += fmin(most, db_scaling_photons(o, db_scaling_noise(o, 0, 0)));
+        count[shell[o->reflection]]++;
+    }
+    for (int b = 0; b < DB_MOST_SHELLS; b++) dark[b] /= fmax(1, count[b]);
+}
+
 static void clear_work(db_scaling_work *w) {
     free(w->shell);
     free(w->sum);
     free(w->weight);
+    free(w->usual);
+    free(w->next_usual);
     free(w->next_sum);
     free(w->next_weight);
     free(w->share);
     free(w->added);
     free(w->deviations);
     w->shell = NULL;
-    w->sum = w->weight = w->next_sum = w->next_weight = NULL;
+    w->sum = w->weight = w->usual = w->next_sum = w->next_weight = w->next_usual = NULL;
     w->share = NULL;
     w->added = NULL;
     w->deviations = NULL;
@@ -287,16 +318,19 @@ static db_status make_room(db_context *context, db_scaling_work *w) {
     w->shell = calloc(n, 1);
     w->sum = calloc(n, sizeof *w->sum);
     w->weight = calloc(n, sizeof *w->weight);
+    w->usual = calloc(n, sizeof *w->usual);
+    w->next_usual = calloc(n, sizeof *w->next_usual);
     w->next_sum = calloc(n, sizeof *w->next_sum);
     w->next_weight = calloc(n, sizeof *w->next_weight);
     w->share = calloc(all, sizeof *w->share);
     w->added = calloc(w->observations->shots + 1, sizeof *w->added);
     w->deviations = calloc(1, sizeof *w->deviations);
-    if (!w->shell || !w->sum || !w->weight || !w->next_sum || !w->next_weight || !w->share ||
-        !w->added || !w->deviations)
+    if (!w->shell || !w->sum || !w->weight || !w->usual || !w->next_usual || !w->next_sum ||
+        !w->next_weight || !w->share || !w->added || !w->deviations)
         return db_fail_memory(context, "the scales of the shots");
     for (size_t r = 0; r < w->list->count; r++)
         w->shell[r] = (unsigned char)db_shell_of(&w->shells, (double)w->list->d[r]);
+    db_scaling_find_dark(w->observations, w->shell, w->dark);
     return DB_OK;
 }
 

@@ -14,9 +14,11 @@ typedef struct db_scaling_work {
     const db_observations *observations;
     db_shells shells;
     double mean[DB_MOST_SHELLS]; /* intensity, relative to epsilon */
+    double dark[DB_MOST_SHELLS]; /* usual noise of the background (photons^2) */
     unsigned char *shell;        /* [reflections] */
     double *sum, *weight;        /* [reflections]: sums of w g J and w g^2 with g = scale at d */
-    double *next_sum, *next_weight;
+    double *usual;               /* [reflections]: sums of w g^2 with w at usual intensities */
+    double *next_sum, *next_weight, *next_usual;
     float *share;               /* [measurements]: w in the sums */
     db_shot_scale *shot;        /* [shots] */
     db_shot_scale *added;       /* [shots]: scale and B in the sums */
@@ -24,6 +26,7 @@ typedef struct db_scaling_work {
     double gauge[2];            /* mean of log k and B of shots in use */
     double far;                 /* standard deviations beyond which measurements are rejected */
     db_error_model errors;
+    db_error_model added_errors; /* of the weights in the sums */
     db_deviations *deviations;
 } db_scaling_work;
 
@@ -36,6 +39,9 @@ typedef struct db_others {
 /* A measurement far off makes others seem wrong, too, but less so: the farthest are rejected first. */
 #define DB_SCALING_FARTHEST 200.0
 #define DB_SCALING_FAR 6.0 /* standard deviations beyond which measurements are rejected */
+
+/* Least noise (photons^2) for the median of squared deviations: fewer photons are far from Gauss's distribution. */
+#define DB_SCALING_FEWEST_PHOTONS 10.0
 
 /* Weight of a measurement, from its squared deviation from the others over its variance. */
 static inline double db_scaling_robust_share(double square, double far) {
@@ -82,26 +88,51 @@ static inline db_others db_scaling_others(const db_scaling_work *w, size_t shot,
                         .precision = weight };
 }
 
-/* Mean over all shots. */
+/* Expected intensity, for variances: the mean of Wilson's distribution given all shots. The weight of the shots is that at
+ * usual intensities: what they measured must not decide it, or a reflection without a photon would be known without an
+ * error. Of photons alone, off the axes, it is (their number + 1) / (exposure + 1 / usual intensity). */
 static inline double db_scaling_mean(const db_scaling_work *w, uint32_t r) {
-    const double prior = 1 / db_scaling_spread(w, r);
-    return (w->sum[r] + prior * db_scaling_expected(w, r)) / (w->weight[r] + prior);
+    const double prior = 1 / db_scaling_spread(w, r),
+                 measured = w->weight[r] > 0 ? fmax(0, w->sum[r] / w->weight[r]) : 0;
+    return (w->usual[r] * measured + prior * db_scaling_expected(w, r)) / (w->usual[r] + prior);
 }
 
-/* Noise of pixels for the expected intensity J: measured counts are noisy themselves, and bright measurements
- * would seem less certain than faint ones. */
-static inline double db_scaling_noise(const db_observation *o, double J) {
-    const double variance = (double)o->sigma * (double)o->sigma;
-    if (!(o->light > 0)) return variance;
-    const double counted = fmax(0, (double)o->intensity) / (double)o->light;
-    return fmax(0.1 * variance, variance - counted) + fmax(0, J) / (double)o->light;
+/* Noise of pixels for the expected intensity J: measured counts are noisy themselves, and bright measurements would seem
+ * less certain than faint ones. What is left is the background's; dark: usual noise of it (photons^2). Less is left if the
+ * errors of pixels do not follow their counts, as those of less than half a photon. */
+static inline double db_scaling_noise(const db_observation *o, double dark, double J) {
+    const double variance = (double)o->sigma * (double)o->sigma, light = (double)o->light;
+    if (!(light > 0)) return variance;
+    const double left = variance - fmax(0, (double)o->intensity) / light;
+    return fmax(left, dark / (light * light)) + fmax(0, J) / light;
 }
 
+/* Noise of pixels in photons squared; infinite: unknown. */
+static inline double db_scaling_photons(const db_observation *o, double noise) {
+    return o->light > 0 ? noise * (double)o->light * (double)o->light : (double)INFINITY;
+}
+
+/* Squared deviation of a measurement over its variance, to find wrong ones. One photon is not wrong where hardly one is
+ * expected: the noise of photons is that of the measured ones, if these are more. */
+static inline double db_scaling_square(const db_observation *o, double off, double variance) {
+    const double more = o->light > 0 ? fmax(0, off) / (double)o->light : 0;
+    return off * off / (variance + more);
+}
+
+/* Variance of a measurement whose expected value is J, by an error model; by the present one. */
+static inline double db_scaling_variance_by(const db_scaling_work *w, const db_error_model *errors,
+                                            const db_observation *o, double J) {
+    return db_error_variance(errors, db_partiality_range((double)o->partiality),
+                             db_scaling_noise(o, w->dark[w->shell[o->reflection]], J), J);
+}
 static inline double db_scaling_variance(const db_scaling_work *w, const db_observation *o,
                                          double J) {
-    return db_error_variance(&w->errors, db_partiality_range((double)o->partiality),
-                             db_scaling_noise(o, J), J);
+    return db_scaling_variance_by(w, &w->errors, o, J);
 }
+
+/* Usual noise of the background by shells (photons^2). shell: [reflections] */
+void db_scaling_find_dark(const db_observations *observations, const unsigned char *shell,
+                          double dark[DB_MOST_SHELLS]);
 
 /* Correlations and misfits of the shots in use with the others in the sums; excludes some. Returns their number. */
 size_t db_scaling_judge(db_context *context, db_scaling_work *w, db_status *status);

@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/linear/cholesky.h"
+#include "fit/merge/scaling.h"
 #include "fit/merge/scaling_work.h"
 
 #include <math.h>
@@ -73,6 +74,9 @@ typedef struct smooth_work {
         *order;    /* measurements by reflection: order[first[r]] to order[first[r + 1] - 1] */
     double *share; /* [measurements] robust weights */
     double *mean;  /* [reflections] */
+    double *usual; /* [reflections] expected intensities, for variances: those of the last round */
+    unsigned char *shell;                      /* [reflections] */
+    double dark[DB_MOST_SHELLS];               /* usual noise of the background (photons^2) */
     double *normal, *gradient, *factor, *room; /* [unknowns] squared, one, squared, one */
     double *cross;                             /* [unknowns] of a reflection */
     size_t *touched;
@@ -88,6 +92,7 @@ static void clear_smooth(smooth_work *w) {
     free(w->first);
     free(w->order);
     free(w->share);
+    free(w->shell);
     free(w->normal);
     free(w->touched);
     free(w->held);
@@ -113,19 +118,43 @@ static void sort_by_reflection(smooth_work *w) {
         w->first[reflections] += o->list[i].reflection != DB_NO_REFLECTION;
 }
 
+/* Intensity for variances: with a photon more than all measurements counted, or none at all would be known without an error.
+ * light: photons for an intensity of 1; 0: unknown. */
+static double usual_of(double intensity, double light) {
+    return fmax(0, intensity) + (light > 0 ? 1 / light : 0);
+}
+
+/* Usual intensities and backgrounds before scales are known. */
+static void find_usual(smooth_work *w) {
+    const db_shells shells = db_scaling_shells(w->list);
+    for (size_t r = 0; r < w->list->count; r++) {
+        double light = 0, photons = 0;
+        for (size_t p = w->first[r]; p < w->first[r + 1]; p++) {
+            const db_observation *const o = &w->observations->list[w->order[p]];
+            light += (double)o->light;
+            photons += (double)o->light * (double)o->intensity;
+        }
+        w->usual[r] = light > 0 ? usual_of(photons / light, light) : 0;
+        w->shell[r] = (unsigned char)db_shell_of(&shells, (double)w->list->d[r]);
+    }
+    db_scaling_find_dark(w->observations, w->shell, w->dark);
+}
+
 static db_status make_smooth(db_context *context, smooth_work *w) {
     const size_t n = count_of(w->observations), m = w->unknowns, r = w->list->count;
     w->first = calloc(r + 2, sizeof *w->first);
     w->order = calloc(n + 1, sizeof *w->order);
-    w->share = calloc(n + r + 1, sizeof *w->share);
+    w->share = calloc(n + 2 * r + 1, sizeof *w->share);
+    w->shell = calloc(r + 1, 1);
     w->normal = calloc(2 * m * m + 3 * m + 1, sizeof *w->normal);
     w->touched = calloc(m + 1, sizeof *w->touched);
     w->held = calloc(2 * m + 1, 1);
     w->deviations = calloc(1, sizeof *w->deviations);
-    if (!w->first || !w->order || !w->share || !w->normal || !w->touched || !w->held ||
+    if (!w->first || !w->order || !w->share || !w->shell || !w->normal || !w->touched || !w->held ||
         !w->deviations)
         return db_fail_memory(context, "the scales of sweeps");
     w->mean = w->share + n;
+    w->usual = w->mean + r;
     w->factor = w->normal + m * m;
     w->gradient = w->factor + m * m;
     w->room = w->gradient + m;
@@ -137,6 +166,7 @@ static db_status make_smooth(db_context *context, smooth_work *w) {
         w->errors.relative[k] = 0.04;
     }
     sort_by_reflection(w);
+    find_usual(w);
     return DB_OK;
 }
 
@@ -154,23 +184,26 @@ static smooth_measurement measurement_of(const smooth_work *w, size_t i, uint32_
     const db_observation *const o = &w->observations->list[i];
     smooth_measurement m = { .g = db_smooth_scale_at(w->scales, &w->time[i], fall),
                              .intensity = (double)o->intensity };
-    const double J = m.g * w->mean[r];
-    m.noise = db_scaling_noise(o, J);
-    m.variance = db_error_variance(&w->errors, db_partiality_range((double)o->partiality), m.noise,
-                                   fmax(0, J));
+    const double J = m.g * w->usual[r];
+    m.noise = db_scaling_noise(o, w->dark[w->shell[r]], J);
+    m.variance =
+        db_error_variance(&w->errors, db_partiality_range((double)o->partiality), m.noise, J);
     return m;
 }
 
 /* Precision of the mean of a reflection: with robust weights, and without. */
 typedef struct mean_precision {
     double robust, full;
+    double light; /* photons for an intensity of 1 */
 } mean_precision;
 
 static mean_precision find_mean(smooth_work *w, uint32_t r, double fall) {
-    mean_precision precision = { 0, 0 };
+    mean_precision precision = { 0, 0, 0 };
     double sum = 0;
     for (size_t p = w->first[r]; p < w->first[r + 1]; p++) {
         const smooth_measurement m = measurement_of(w, w->order[p], r, fall);
+        precision.light +=
+            w->share[w->order[p]] * m.g * (double)w->observations->list[w->order[p]].light;
         const double share = w->share[w->order[p]] / m.variance;
         sum += share * m.g * m.intensity;
         precision.robust += share * m.g * m.g;
@@ -200,11 +233,13 @@ static void add_measurement(smooth_work *w, size_t i, uint32_t r, double fall,
          * weights and none in turns */
         const double away = off * precision.robust / others,
                      of_mean = 1 + whole / fmax(others, precision.full - whole);
-        w->share[i] = db_scaling_robust_share(away * away / (m.variance * of_mean), w->far);
-        db_deviations_add(w->deviations,
-                          db_partiality_range((double)w->observations->list[i].partiality),
-                          fmax(0, w->mean[r]) * fmax(0, w->mean[r]) * m.g * m.g / m.noise,
-                          away * away / (m.noise * of_mean));
+        const db_observation *const o = &w->observations->list[i];
+        w->share[i] =
+            db_scaling_robust_share(db_scaling_square(o, away, m.variance * of_mean), w->far);
+        if (db_scaling_photons(o, m.noise) >= DB_SCALING_FEWEST_PHOTONS)
+            db_deviations_add(w->deviations, db_partiality_range((double)o->partiality),
+                              fmax(0, w->mean[r]) * fmax(0, w->mean[r]) * m.g * m.g / m.noise,
+                              away * away / (m.noise * of_mean));
     }
     const double weight = own / (m.g * m.g), J = m.g * w->mean[r];
     const size_t knot = knots_beside(w->scales, &w->time[i], &beyond);
@@ -235,6 +270,8 @@ static void add_smooth_reflection(smooth_work *w, uint32_t r) {
             w->normal[w->touched[a] * w->unknowns + w->touched[b]] -=
                 w->cross[w->touched[a]] * w->cross[w->touched[b]] / precision.robust;
     for (size_t a = 0; a < count; a++) w->is_touched[w->touched[a]] = 0;
+    /* for the next round: in this one it would change the weights of the sums, whose curvatures might be negative */
+    w->usual[r] = usual_of(w->mean[r], precision.light);
 }
 
 static double *values_of(const db_smooth_scales *s, int kind) { return kind ? s->b : s->log_k; }

@@ -146,7 +146,7 @@ static void means_know_what_intensities_are_usual(void **state) {
     (void)state;
     float share[1] = { 0.3F };
     unsigned char shell[2] = { 0, 0 }, centric[2] = { 0, 1 }, epsilon[2] = { 1, 2 };
-    double sum[2], weight[2];
+    double sum[2], weight[2], at_usual[2] = { 0.2, 0.3 };
     float d[2] = { 3, 4 };
     for (uint32_t r = 0; r < 2; r++) {
         db_observation o = {
@@ -161,6 +161,7 @@ static void means_know_what_intensities_are_usual(void **state) {
                                     .shell = shell,
                                     .sum = sum,
                                     .weight = weight,
+                                    .usual = at_usual,
                                     .share = share,
                                     .added = &added,
                                     .errors = { .noise = { 0, 0, 0, 1.5, 0 },
@@ -174,20 +175,99 @@ static void means_know_what_intensities_are_usual(void **state) {
         assert_true(fabs(rest.measured / 40 - 1) < 1e-9 && fabs(rest.precision / 0.1 - 1) < 1e-9);
         assert_true(fabs(rest.variance * (0.1 + prior) - 1) < 1e-9);
         assert_true(fabs(rest.mean / rest.variance / (4 + prior * usual) - 1) < 1e-9);
-        assert_true(fabs(db_scaling_mean(&w, r) * (weight[r] + prior) - (sum[r] + prior * usual)) <
-                    1e-9 * sum[r]);
+        const double all_measured = at_usual[r] * sum[r] / weight[r];
+        assert_true(fabs(db_scaling_mean(&w, r) * (at_usual[r] + prior) -
+                         (all_measured + prior * usual)) < 1e-9 * all_measured);
         sum[r] = own * g * 35; /* no other */
         weight[r] = own * g * g;
         assert_true(db_scaling_others(&w, 0, 0).precision == 0);
         assert_true(fabs(db_scaling_others(&w, 0, 0).mean / usual - 1) < 1e-9);
         /* 35 counted units take 35/5 of the variance of 16, which 20 expected ones replace by 20/5 */
-        assert_true(fabs(db_scaling_noise(&o, 20) - (16 - 7 + 4)) < 1e-6);
+        assert_true(fabs(db_scaling_noise(&o, 0, 20) - (16 - 7 + 4)) < 1e-6);
         assert_true(fabs(db_scaling_variance(&w, &o, 20) - (1.5 * 13 + 0.02 * 400)) < 1e-5);
-        o.intensity = 78; /* hardly any noise but that of the counts: a tenth stays */
-        assert_true(fabs(db_scaling_noise(&o, -3) - 1.6) < 1e-6);
+        o.intensity =
+            78; /* hardly any noise but that of the counts; other boxes have a noise of 30 photons */
+        assert_true(fabs(db_scaling_noise(&o, 0, -3) - 0.4) < 1e-5);
+        assert_true(fabs(db_scaling_noise(&o, 30, -3) - 1.2) < 1e-6);
+        assert_true(fabs(db_scaling_photons(&o, 0.4) - 10) < 1e-6);
+        /* 8 more than expected are 8/5 more variance */
+        assert_true(fabs(db_scaling_square(&o, 8, 4.8) - 10) < 1e-6);
+        assert_true(fabs(db_scaling_square(&o, -8, 4) - 16) < 1e-6);
+        sum[r] =
+            -sum[r]; /* less light than the background: none, and an expected intensity above 0 */
+        assert_true(fabs(db_scaling_mean(&w, r) * (at_usual[r] + prior) - prior * usual) < 1e-9);
         o.light = 0;
-        assert_true(fabs(db_scaling_noise(&o, 20) - 16) < 1e-6);
+        assert_true(fabs(db_scaling_noise(&o, 30, 20) - 16) < 1e-6);
     }
+}
+
+static double poisson(double mean, uint64_t *random) {
+    double count = 0;
+    for (double left = exp(mean) * made_up_uniform(random); left > 1; count++)
+        left *= made_up_uniform(random);
+    return count;
+}
+
+/* Measures each reflection of a list `times` times, on one scale, with 3 photons in all by Wilson's distribution. */
+static void count_photons(int times, double background, double *truth, db_observations *o) {
+    enum { SHOTS = 30 };
+    uint64_t random = 7;
+    size_t at = 0;
+    assert_int_equal(db_observations_make(context, SHOTS, list.count * (size_t)times, o), DB_OK);
+    for (size_t r = 0; r < list.count; r++) truth[r] = -3 * log(1 - made_up_uniform(&random));
+    for (size_t s = 0; s < SHOTS; s++) {
+        for (size_t r = 0; r < list.count; r++) {
+            if ((r + s) % SHOTS >= (size_t)times) continue;
+            const double light = exp(made_up_uniform(&random) - 0.5) / times,
+                         dark = background * (0.3 + 1.4 * made_up_uniform(&random)),
+                         counted = poisson(light * truth[r] + dark, &random);
+            o->list[at++] =
+                (db_observation){ .reflection = (uint32_t)r,
+                                  .intensity = (float)((counted - dark) / light),
+                                  .sigma = (float)(sqrt(fmax(1e-6, fmax(dark, counted))) / light),
+                                  .partiality = 1,
+                                  .light = (float)light };
+        }
+        o->first[s + 1] = at;
+    }
+}
+
+/* Counts of no photon, or of one, have the error of their mean, and do not bias it: no photon is not surely none, and one is
+ * no outlier. */
+static void single_photons_have_errors(void **state) {
+    (void)state;
+    static const struct {
+        int times;
+        double background;
+    } cases[] = { { 2, 0 }, { 8, 0.05 }, { 8, 1 }, { 30, 0 }, { 30, 0.05 }, { 30, 1 } };
+    const db_scaling_options held = { .held = 1, .most_iterations = 40 };
+    double *const truth = calloc(list.count, sizeof *truth);
+    assert_non_null(truth);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        db_observations o = { 0 };
+        db_scaling scaling;
+        db_merged m;
+        count_photons(cases[k].times, cases[k].background, truth, &o);
+        assert_int_equal(db_scaling_make(context, o.shots, &scaling), DB_OK);
+        assert_int_equal(db_merged_make(context, list.count, &m), DB_OK);
+        assert_int_equal(db_scale_shots(context, &list, &held, 1, &o, &scaling, &m), DB_OK);
+        double pulls = 0, off = 0;
+        for (size_t r = 0; r < list.count; r++) {
+            const double error = m.intensity[r] - truth[r];
+            pulls += error * error / (m.sigma[r] * m.sigma[r]);
+            off += error;
+        }
+        const double n = (double)list.count,
+                     photons = 3 + cases[k].times * cases[k].background; /* their variance */
+        print_message("%d times, background %.2f: pulls %.2f, off by %.3f\n", cases[k].times,
+                      cases[k].background, sqrt(pulls / n), off / n);
+        assert_true(fabs(sqrt(pulls / n) - 1) < 0.1);
+        assert_true(fabs(off / n) < 4 * sqrt(photons / n));
+        db_merged_clear(&m);
+        db_scaling_clear(&scaling);
+        db_observations_clear(&o);
+    }
+    free(truth);
 }
 
 /* Deviations whose variance is a + e times the strength, with numbers of its own for one range of partiality;
@@ -347,6 +427,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_shots_give_the_truth_with_its_errors),
         cmocka_unit_test(means_know_what_intensities_are_usual),
+        cmocka_unit_test(single_photons_have_errors),
         cmocka_unit_test(error_models_are_found_from_deviations),
         cmocka_unit_test(halves_are_independent),
         cmocka_unit_test(measurements_that_are_wrong_do_not_count),

@@ -40,8 +40,11 @@ typedef struct decaying {
     db_smooth_scales scales;
 } decaying;
 
-/* Measures reflections of both sweeps with an error of 5 %; apart: no reflection is measured twice. */
-static void measure(double decay, int apart, decaying *d) {
+/* What is measured: with an error of 5 %; no reflection twice; photons, as many as the intensity, above two. */
+typedef enum way_to_measure { USUAL, APART, PHOTONS } way_to_measure;
+
+/* Measures reflections of both sweeps. */
+static void measure(double decay, way_to_measure way, decaying *d) {
     uint64_t random = 5;
     double begin[SWEEPS + 1];
     d->truth = calloc(list.count, sizeof *d->truth);
@@ -61,14 +64,16 @@ static void measure(double decay, int apart, decaying *d) {
             const double fall = 1 / (2 * (double)list.d[r] * (double)list.d[r]),
                          J = d->truth[r] * exp(true_log_k(sweep, since, decay) -
                                                fall * true_b(sweep, since, decay)),
-                         sigma = 0.05 * J + 0.5;
+                         sigma = way == PHOTONS ? sqrt(J + 2) : 0.05 * J + 0.5,
+                         measured = J + sigma * made_up_normal(&random);
             d->time[n] = (db_sweep_time){ (uint32_t)sweep, (float)(since + begin[sweep]) };
-            d->observations.list[n] =
-                (db_observation){ .reflection =
-                                      apart ? (n < list.count ? (uint32_t)n : DB_NO_REFLECTION) : r,
-                                  .intensity = (float)(J + sigma * made_up_normal(&random)),
-                                  .sigma = (float)sigma,
-                                  .partiality = 1 };
+            d->observations.list[n] = (db_observation){
+                .reflection = way == APART ? (n < list.count ? (uint32_t)n : DB_NO_REFLECTION) : r,
+                .intensity = (float)measured,
+                .sigma = (float)(way == PHOTONS ? sqrt(fmax(0, measured) + 2) : sigma),
+                .partiality = 1,
+                .light = way == PHOTONS ? 1 : 0
+            };
             if (n % 97 == 0) d->observations.list[n].intensity *= 5; /* something else */
         }
     }
@@ -102,7 +107,7 @@ static double worst_of(const decaying *d, double decay, double fall) {
 static void scales_follow_the_decay(void **state) {
     (void)state;
     decaying d;
-    measure(1, 0, &d);
+    measure(1, USUAL, &d);
     const double coarse = worst_of(&d, 1, 0.5 / 100), fine = worst_of(&d, 1, 0.5 / 9);
     print_message("off by %.3f at 10 A, %.3f at 3 A; steps %.3f, %.2f A^2\n", coarse, fine,
                   d.scales.step_k, d.scales.step_b);
@@ -116,7 +121,7 @@ static void scales_follow_the_decay(void **state) {
 static void steady_crystals_keep_their_scale(void **state) {
     (void)state;
     decaying d;
-    measure(0, 0, &d);
+    measure(0, USUAL, &d);
     print_message("steady: off by %.4f at 3 A; steps %.4f, %.3f A^2\n", worst_of(&d, 0, 0.5 / 9),
                   d.scales.step_k, d.scales.step_b);
     assert_true(worst_of(&d, 0, 0.5 / 9) < 0.01);
@@ -125,10 +130,28 @@ static void steady_crystals_keep_their_scale(void **state) {
     forget(&d);
 }
 
+/* Photons are as many as their variance. A mean that changes the weights of its own measurements must not make curvatures
+ * negative, as it did where steps are short. */
+static void photons_show_the_decay(void **state) {
+    (void)state;
+    static const double decay[] = { 1, 0.1 }, most[] = { 0.05, 0.03 };
+    for (int k = 0; k < 2; k++) {
+        decaying d;
+        measure(decay[k], PHOTONS, &d);
+        const double coarse = worst_of(&d, decay[k], 0.5 / 100),
+                     fine = worst_of(&d, decay[k], 0.5 / 9);
+        print_message("photons: off by %.3f at 10 A, %.3f at 3 A; steps %.3f, %.2f A^2\n", coarse,
+                      fine, d.scales.step_k, d.scales.step_b);
+        assert_true(coarse < most[k]);
+        assert_true(fine < most[k]);
+        forget(&d);
+    }
+}
+
 static void nothing_common_leaves_scales_alone(void **state) {
     (void)state;
     decaying d;
-    measure(1, 1, &d);
+    measure(1, APART, &d);
     assert_int_equal(d.scales.shared, 0);
     assert_true(d.scales.step_k > 0.05); /* as at the start: nothing says that steps are small */
     for (size_t k = 0; k < d.scales.first[SWEEPS]; k++) {
@@ -141,6 +164,7 @@ static void nothing_common_leaves_scales_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scales_follow_the_decay),
+        cmocka_unit_test(photons_show_the_decay),
         cmocka_unit_test(steady_crystals_keep_their_scale),
         cmocka_unit_test(nothing_common_leaves_scales_alone),
     };
