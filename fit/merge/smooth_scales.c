@@ -14,6 +14,8 @@
 static const double OTHER_SWEEP[2] = { 3, 15 };
 /* Steps between knots begin with these: of log k, and of B (angstrom^2). */
 static const double FIRST_STEPS[2] = { 0.1, 2 };
+/* Narrowest and widest steps, relative to these: nothing is measured so well, or changes so much. */
+static const double NARROWEST = 1e-3, WIDEST = 30;
 enum { KINDS = 2, TOUCHED = 2 * KINDS, MOST_ROUNDS = 60 };
 
 db_status db_smooth_scales_make(db_context *context, size_t sweeps, const double *begin,
@@ -75,10 +77,11 @@ typedef struct smooth_work {
     double *share; /* [measurements] robust weights */
     double *mean;  /* [reflections] */
     double *usual; /* [reflections] expected intensities, for variances: those of the last round */
-    unsigned char *shell;                      /* [reflections] */
-    double dark[DB_MOST_SHELLS];               /* usual noise of the background (photons^2) */
-    double *normal, *gradient, *factor, *room; /* [unknowns] squared, one, squared, one */
-    double *cross;                             /* [unknowns] of a reflection */
+    unsigned char *shell;                  /* [reflections] */
+    double dark[DB_MOST_SHELLS];           /* usual noise of the background (photons^2) */
+    double *measured, *normal, *factor;    /* [unknowns] squared; measured: without restraints */
+    double *pull, *gradient, *step, *room; /* [unknowns]; pull: without restraints */
+    double *cross;                         /* [unknowns] of a reflection */
     size_t *touched;
     unsigned char *held, *is_touched;
     db_error_model errors;
@@ -93,7 +96,7 @@ static void clear_smooth(smooth_work *w) {
     free(w->order);
     free(w->share);
     free(w->shell);
-    free(w->normal);
+    free(w->measured);
     free(w->touched);
     free(w->held);
     free(w->deviations);
@@ -146,18 +149,21 @@ static db_status make_smooth(db_context *context, smooth_work *w) {
     w->order = calloc(n + 1, sizeof *w->order);
     w->share = calloc(n + 2 * r + 1, sizeof *w->share);
     w->shell = calloc(r + 1, 1);
-    w->normal = calloc(2 * m * m + 3 * m + 1, sizeof *w->normal);
+    w->measured = calloc(3 * m * m + 5 * m + 1, sizeof *w->measured);
     w->touched = calloc(m + 1, sizeof *w->touched);
     w->held = calloc(2 * m + 1, 1);
     w->deviations = calloc(1, sizeof *w->deviations);
-    if (!w->first || !w->order || !w->share || !w->shell || !w->normal || !w->touched || !w->held ||
-        !w->deviations)
+    if (!w->first || !w->order || !w->share || !w->shell || !w->measured || !w->touched ||
+        !w->held || !w->deviations)
         return db_fail_memory(context, "the scales of sweeps");
     w->mean = w->share + n;
     w->usual = w->mean + r;
+    w->normal = w->measured + m * m;
     w->factor = w->normal + m * m;
-    w->gradient = w->factor + m * m;
-    w->room = w->gradient + m;
+    w->pull = w->factor + m * m;
+    w->gradient = w->pull + m;
+    w->step = w->gradient + m;
+    w->room = w->step + m;
     w->cross = w->room + m;
     w->is_touched = w->held + m;
     for (size_t i = 0; i < n; i++) w->share[i] = 1;
@@ -248,12 +254,12 @@ static void add_measurement(smooth_work *w, size_t i, uint32_t r, double fall,
         unknown[k] = knot + k % 2 + (k < 2 ? 0 : w->knots);
         slope[k] = J * part * (k < 2 ? 1 : -fall);
         touch_unknown(w, unknown[k], count);
-        w->gradient[unknown[k]] += weight * slope[k] * off;
+        w->pull[unknown[k]] += weight * slope[k] * off;
         w->cross[unknown[k]] += weight * slope[k] * m.g;
     }
     for (size_t k = 0; k < TOUCHED; k++)
         for (size_t l = 0; l < TOUCHED; l++)
-            w->normal[unknown[k] * w->unknowns + unknown[l]] += weight * slope[k] * slope[l];
+            w->measured[unknown[k] * w->unknowns + unknown[l]] += weight * slope[k] * slope[l];
 }
 
 /* Adds a reflection with its intensity eliminated. One that was measured once says nothing. */
@@ -267,7 +273,7 @@ static void add_smooth_reflection(smooth_work *w, uint32_t r) {
         add_measurement(w, w->order[p], r, fall, precision, &count);
     for (size_t a = 0; a < count; a++)
         for (size_t b = 0; b < count; b++)
-            w->normal[w->touched[a] * w->unknowns + w->touched[b]] -=
+            w->measured[w->touched[a] * w->unknowns + w->touched[b]] -=
                 w->cross[w->touched[a]] * w->cross[w->touched[b]] / precision.robust;
     for (size_t a = 0; a < count; a++) w->is_touched[w->touched[a]] = 0;
     /* for the next round: in this one it would change the weights of the sums, whose curvatures might be negative */
@@ -316,49 +322,89 @@ static double variance_of_step(smooth_work *w, size_t unknown) {
     return sum;
 }
 
-/* The likeliest standard deviation of steps, by one step of expectation and maximization. */
-static void choose_steps(smooth_work *w) {
-    db_smooth_scales *const s = w->scales;
-    for (int kind = 0; kind < KINDS; kind++) {
-        const double *const value = values_of(s, kind);
-        double sum = 0, count = 0;
-        for (size_t sweep = 0; sweep < s->sweeps; sweep++)
-            for (size_t k = s->first[sweep] + 1; k < s->first[sweep + 1]; k++, count++) {
-                const double step = value[k] - value[k - 1];
-                sum += step * step + variance_of_step(w, k + (kind ? w->knots : 0));
-            }
-        *step_of(s, kind) = fmax(1e-4 * FIRST_STEPS[kind], sqrt(sum / count));
-    }
+/* Finds the step of all scales with the present widths. */
+static void solve_step(smooth_work *w) {
+    const size_t n = w->unknowns;
+    memcpy(w->normal, w->measured, n * n * sizeof *w->normal);
+    memcpy(w->gradient, w->pull, n * sizeof *w->gradient);
+    add_restraints(w);
+    db_cholesky_factor(n, w->normal, n, 0, w->held, DB_LEAST_FOR_STEP, w->factor);
+    memcpy(w->step, w->gradient, n * sizeof *w->step);
+    db_cholesky_solve(n, w->factor, w->step);
 }
 
-/* A step of all scales; returns the longest, of log k and of B over 2 d^2 at the finest resolution. */
+/* How much too narrow is the width of steps? Its likeliest square is the sum of step^2 over the number of steps that the
+ * data determine (D. J. C. MacKay, Neural Comput. 4 (1992) 415). Returns the logarithm of this over its square; 0 if nothing
+ * determines steps. */
+static double narrowness(smooth_work *w, int kind) {
+    const double none = 1e-9, least = 1e-9; /* of the steps; of the quotient */
+    db_smooth_scales *const s = w->scales;
+    const double *const value = values_of(s, kind), *const step = w->step + (kind ? w->knots : 0);
+    const double square = *step_of(s, kind) * *step_of(s, kind);
+    double sum = 0, determined = 0, count = 0;
+    solve_step(w);
+    for (size_t sweep = 0; sweep < s->sweeps; sweep++)
+        for (size_t k = s->first[sweep] + 1; k < s->first[sweep + 1]; k++, count++) {
+            const double change = value[k] + step[k] - value[k - 1] - step[k - 1];
+            sum += change * change;
+            determined += 1 - variance_of_step(w, k + (kind ? w->knots : 0)) / square;
+        }
+    return determined > none * count ? log(fmax(least, sum / (determined * square))) : 0;
+}
+
+/* Moves the logarithm of the width of steps to its likeliest value: beyond it, then by false position. It ends at the
+ * narrowest width if this is still too wide: steps are 0. Returns the movement. */
+static double choose_width(smooth_work *w, int kind) {
+    enum { MOST_TRIALS = 20 };
+    const double enough = 0.002, first = log(*step_of(w->scales, kind)),
+                 narrowest = log(NARROWEST * FIRST_STEPS[kind]),
+                 widest = log(WIDEST * FIRST_STEPS[kind]);
+    double at = first, narrow = narrowness(w, kind), other = at, other_narrow = 0,
+           move = 0.5 * narrow;
+    for (int trial = 0; trial < MOST_TRIALS && narrow != 0 && fabs(move) > enough; trial++) {
+        const double next = fmax(narrowest, fmin(widest, at + move));
+        if (next == at) break;
+        *step_of(w->scales, kind) = exp(next);
+        const double now = narrowness(w, kind);
+        if (now * narrow < 0) {
+            other = at;
+            other_narrow = narrow;
+        } else
+            other_narrow *=
+                0.5; /* 0 before both sides are known; else the far end gives way (Illinois) */
+        at = next;
+        narrow = now;
+        move = other_narrow != 0 ? narrow * (other - at) / (narrow - other_narrow) : 2 * move;
+    }
+    return fabs(at - first);
+}
+
+/* Takes the step of all scales; returns the longest, of log k and of B over 2 d^2 at the finest resolution. */
 static double take_smooth_step(smooth_work *w) {
     const double finest = 1 / (2 * w->list->d_min * w->list->d_min), most = 1;
     double longest = 0;
-    db_cholesky_factor(w->unknowns, w->normal, w->unknowns, 0, w->held, DB_LEAST_FOR_STEP,
-                       w->factor);
-    memcpy(w->room, w->gradient, w->unknowns * sizeof *w->room);
-    db_cholesky_solve(w->unknowns, w->factor, w->room);
+    solve_step(w);
     for (size_t u = 0; u < w->unknowns; u++)
-        longest = fmax(longest, fabs(w->room[u]) * (u < w->knots ? 1 : finest));
+        longest = fmax(longest, fabs(w->step[u]) * (u < w->knots ? 1 : finest));
     const double part = longest > most ? most / longest : 1;
     for (size_t u = 0; u < w->unknowns; u++)
-        values_of(w->scales, u >= w->knots)[u < w->knots ? u : u - w->knots] += part * w->room[u];
+        values_of(w->scales, u >= w->knots)[u < w->knots ? u : u - w->knots] += part * w->step[u];
     return longest;
 }
 
 static void iterate_smooth(smooth_work *w) {
-    const double settled = 1e-4, usual = DB_SCALING_FAR;
-    double longest = INFINITY;
+    const double settled = 1e-4, settled_width = 0.01, usual = DB_SCALING_FAR;
+    double longest = INFINITY, widened = INFINITY;
     w->far = DB_SCALING_FARTHEST;
-    for (int round = 0; round < MOST_ROUNDS && (longest > settled || w->far > usual); round++) {
-        memset(w->normal, 0, w->unknowns * w->unknowns * sizeof *w->normal);
-        memset(w->gradient, 0, w->unknowns * sizeof *w->gradient);
+    for (int round = 0;
+         round < MOST_ROUNDS && (longest > settled || widened > settled_width || w->far > usual);
+         round++) {
+        memset(w->measured, 0, w->unknowns * w->unknowns * sizeof *w->measured);
+        memset(w->pull, 0, w->unknowns * sizeof *w->pull);
         memset(w->deviations, 0, sizeof *w->deviations);
         for (uint32_t r = 0; r < w->list->count; r++) add_smooth_reflection(w, r);
-        add_restraints(w);
+        widened = choose_width(w, 0) + choose_width(w, 1);
         longest = take_smooth_step(w);
-        choose_steps(w);
         db_error_model_fit(w->deviations, &w->errors);
         w->far = fmax(usual, w->far / 1.5);
     }
