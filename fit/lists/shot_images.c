@@ -7,6 +7,7 @@
 #include "fit/lists/shot_list.h"
 
 #include <dualbragg/expert/fit_files.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,14 +60,15 @@ static db_status write_files(db_context *context, const char *folder,
     return db_fit_write_table(context, path, config, result);
 }
 
-/* Given intensities of reflections that a frame of a series shows, from all frames; passages are in order. */
+/* Given intensities of reflections that a frame of a series shows, from all frames; passages are in order. An image has no
+ * light below 0. */
 static size_t list_given(const db_fit_shots_result *shots, size_t shot, db_given_intensity *given) {
     size_t count = 0;
     for (size_t n = 0; n < shots->passage_count; n++) {
         const db_fit_passage *const p = &shots->passages[n];
         if (shot < p->first || shot > p->last) continue;
         memcpy(given[count].hkl, p->hkl, sizeof given->hkl);
-        given[count++].intensity = p->square;
+        given[count++].intensity = fmax(0, p->square);
     }
     return count;
 }

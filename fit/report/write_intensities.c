@@ -341,8 +341,9 @@ static double spacing_of(const db_crystal *crystal, const int hkl[3]) {
 static db_fit_reflection as_reflection(const db_fit_passage *p, const db_experiment *experiment) {
     db_fit_reflection i = { .d_spacing = spacing_of(&experiment->crystal, p->hkl),
                             .counts = p->model,
-                            .counts_sigma = p->square > 0 ? p->model * p->square_sigma / p->square
-                                                          : p->light_sigma,
+                            .counts_sigma = fabs(p->square) > 0
+                                                ? p->model * p->square_sigma / p->square
+                                                : p->light_sigma,
                             .sum = p->light,
                             .sum_sigma = p->light_sigma,
                             .partiality = p->recorded,

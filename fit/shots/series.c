@@ -100,8 +100,10 @@ static db_status make_values(db_shots *all) {
             if (!(s->background[i][k] = calloc(s->boxes[k] + 1, sizeof **s->background[i])))
                 return db_fail_memory(all->context, "the backgrounds of a series");
     s->begun = calloc(s->count + 1, sizeof *s->begun);
+    s->best = calloc(s->count + 1, sizeof *s->best);
     s->curvature = calloc(s->count + 1, sizeof *s->curvature);
-    return db_need_memory(all->context, s->begun && s->curvature, "the intensities of a series");
+    return db_need_memory(all->context, s->begun && s->best && s->curvature,
+                          "the intensities of a series");
 }
 
 db_status db_series_begin(db_shots *all, const db_joint_links *links, int stage, int only_light) {
@@ -148,6 +150,7 @@ void db_series_end(db_shots *all) {
     free(s->linearization);
     free(s->light_bytes);
     free(s->light);
+    free(s->best);
     free(s->curvature);
     free(s->first);
     free(s->part);
@@ -301,7 +304,6 @@ static db_status take_steps(db_shots *all, const double *unknown, int known, int
         longest = 0;
         for (size_t r = 0; r < s->count && status == DB_OK; r++) {
             const double curvature = total[s->count + r], before = value[r];
-            s->curvature[r] = curvature;
             if (!(curvature > 0)) continue;
             value[r] = fmax(least / sqrt(curvature),
                             db_series_step(before, total[r] / curvature, steps > 1));
@@ -379,7 +381,8 @@ static void touch(reflection *r, size_t unknown) {
     r->touched[r->count++] = unknown;
 }
 
-/* The best intensity, not below 0. The promised decrease of chi2 counts only if chi2 is quadratic: otherwise steps may
+/* The best intensity, not below 0; passages keep the step beyond 0, and curvatures, unlike those of the search, that do not
+ * depend on the counts of faint pixels. The promised decrease of chi2 counts only if chi2 is quadratic: otherwise steps may
  * have ended far from the best intensity, and the promise may be anything. Derivatives of a quadratic chi2 by the unknowns
  * are known at any intensity J, as J times derivatives by the light: half slopes are J (s + J c), mixed second
  * derivatives J c, second derivatives J^2 n. */
@@ -394,7 +397,10 @@ static void find_best(const db_shots *all, size_t h, int quadratic, double *loss
         r->pull += (double)linearization.pull[p->box];
         r->curvature += (double)linearization.curvature[p->box];
     }
-    r->change = r->curvature > 0 ? fmax(-rendered, -r->pull / r->curvature) : 0;
+    const double step = r->curvature > 0 ? -r->pull / r->curvature : 0;
+    s->best[h] = rendered + step;
+    s->curvature[h] = r->curvature;
+    r->change = fmax(-rendered, step);
     r->factor = quadratic && rendered > 0 ? 1 + r->change / rendered : 1;
     if (quadratic) *loss += r->change * (2 * r->pull + r->curvature * r->change);
 }

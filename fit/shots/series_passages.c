@@ -67,10 +67,11 @@ static void widen_box(const db_part_light *part, int box[4]) {
     }
 }
 
-/* Makes a passage. Misfit counts as noise in its error, as for a single shoebox. */
+/* Makes a passage. Its intensity may be negative: means of intensities that are cut at 0 would be too large. Misfit counts as
+ * noise in its error, as for a single shoebox. */
 static db_fit_passage passage_of(const db_series *s, size_t r) {
     const db_series_part *const first = &s->part[s->first[r]];
-    const double intensity = s->value[1][r];
+    const double intensity = s->best[r];
     db_fit_passage passage = { .first = first->shot,
                                .square = intensity,
                                .box = { INT_MAX, INT_MAX, 0, 0 } };

@@ -30,7 +30,9 @@ struct db_series {
     uint32_t **number;    /* [shots][boxes] of the reflection of each box */
     double *value[2];     /* [count]: intensities of the starting models, and of the rendering */
     double *begun;        /* [count] intensities with which the stage began */
-    double *curvature;    /* [count] half second derivatives of the loss, of their last search */
+    /* [count] what the frames say that were summed last (db_series_sum), on rank 0: intensities of either sign, by one step
+     * from those of the rendering; half second derivatives of the loss */
+    double *best, *curvature;
     /* [shots][boxes] of this process' shots: of the last pass, and of that with which the stage began */
     db_part_background **background[2];
     size_t *boxes; /* [shots] */

@@ -141,9 +141,10 @@ typedef struct db_fit_passage {
     int hkl[3];
     size_t first, last; /**< shots that show parts of it, from 0 */
     double recorded;    /**< part of the reflection that the frames show by the model, 0 to 1 */
-    double square, square_sigma; /**< F^2: of the model's spots, times the scales of the frames */
+    /** F^2: of the model's spots, times the scales of the frames; negative if counts are below the background */
+    double square, square_sigma;
     double light, light_sigma; /**< counts above the background in its boxes, all frames together */
-    double model;              /**< counts of the model there */
+    double model;              /**< counts of the model's spots there, of the sign of F^2 */
     double photons;            /**< of the model's spots there for F^2 = 1 */
     double chi2;               /**< of its pixels */
     size_t pixels,
