@@ -44,10 +44,11 @@ void db_intensities_share(db_fit_reflection *list, size_t count) {
         double sum = 0, weights = 0;
         for (end = i; end < count && db_compare_hkl(list[i].hkl, list[end].hkl) == 0; end++) {
             const double weight = 1 / (list[end].square_sigma * list[end].square_sigma);
-            sum += weight * list[end].F * list[end].F;
+            /* a negative one counts as it is: a mean of numbers that are cut at 0 would be too large */
+            sum += weight * fmin(list[end].square, list[end].F * list[end].F);
             weights += weight;
         }
-        for (size_t k = i; k < end && end > i + 1; k++) list[k].F = sqrt(sum / weights);
+        for (size_t k = i; k < end && end > i + 1; k++) list[k].F = sqrt(fmax(0, sum) / weights);
     }
 }
 

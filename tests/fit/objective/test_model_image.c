@@ -4,6 +4,7 @@
 #include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
+#include "fit/objective/intensities.h"
 
 #include <dualbragg/dualbragg.h>
 #include <dualbragg/reflections.h>
@@ -210,12 +211,29 @@ static void reflection_tables_are_read_back(void **state) {
     remove(path);
 }
 
+/* Spots of a reflection have one F: of the mean of their F^2, of which a negative one is a measurement as any. */
+static void negative_squares_count(void **state) {
+    (void)state;
+    db_fit_reflection list[] = {
+        { .hkl = { 1, 0, 0 }, .square = 4, .square_sigma = 1, .F = 2 },
+        { .hkl = { 1, 0, 0 }, .square = -6, .square_sigma = 2, .F = 0 },
+        { .hkl = { 2, 0, 0 }, .square = 3, .square_sigma = 1, .F = sqrt(3) },
+        { .hkl = { 2, 0, 0 }, .square = -3.5, .square_sigma = 1, .F = 0 },
+        { .hkl = { 3, 0, 0 }, .square = 9, .square_sigma = 1, .F = 2.5 }, /* by a prior */
+    };
+    db_intensities_share(list, 5);
+    const double shared = sqrt((4 - 6 / 4.0) / (1 + 1 / 4.0)),
+                 expected[] = { shared, shared, 0, 0, 2.5 };
+    for (int i = 0; i < 5; i++) assert_true(fabs(list[i].F - expected[i]) < 1e-12);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(free_intensities_have_images),
         TEST(known_amplitudes_have_images_but_no_intensities),
         TEST(reflection_tables_are_read_back),
+        cmocka_unit_test(negative_squares_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
