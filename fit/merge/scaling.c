@@ -220,7 +220,9 @@ static void sum_errors(const db_scaling_work *w, const db_merged *merged, error_
  * their leverage; measurements with low weight determine the mean less than their weights say (P. J. Huber, Ann.
  * Math. Stat. 35 (1964) 73). */
 static void find_errors(const db_scaling_work *w, const error_sums *sums, db_merged *merged) {
-    const double others = 10; /* measurements that equal the shell's mean in weight */
+    /* Measurements that equal in weight: to those of a reflection the misfit of its shell, to those of a shell the misfit 1
+     * that the error model expects. */
+    const double others = 10;
     double top[DB_MOST_SHELLS] = { 0 }, bottom[DB_MOST_SHELLS] = { 0 },
            weight[DB_MOST_SHELLS] = { 0 }, slope[DB_MOST_SHELLS] = { 0 };
     for (size_t r = 0; r < w->list->count; r++) {
@@ -237,7 +239,7 @@ static void find_errors(const db_scaling_work *w, const error_sums *sums, db_mer
         const int shell = w->shell[r];
         if (!(w->weight[r] > 0)) continue;
         const double free = 1 - sums[r].leverage / (w->weight[r] * w->weight[r]),
-                     usual = bottom[shell] > 0 ? top[shell] / bottom[shell] : 1,
+                     usual = (others + top[shell]) / (others + bottom[shell]),
                      own = sums[r].found / sums[r].expected,
                      misfit = (others * usual + sums[r].known * own) /
                               (others + sums[r].known * fmax(0, free));

@@ -270,6 +270,36 @@ static void single_photons_have_errors(void **state) {
     free(truth);
 }
 
+/* Few reflections that were measured twice, with equal results by chance, do not make all others certain. */
+static void few_repeated_measurements_decide_no_errors(void **state) {
+    (void)state;
+    enum { REPEATED = 8 };
+    const size_t n = list.count;
+    const db_scaling_options held = { .held = 1, .most_iterations = 40 };
+    db_observations o = { 0 };
+    db_scaling scaling;
+    db_merged m;
+    size_t at = 0;
+    assert_int_equal(db_observations_make(context, 2, n + REPEATED, &o), DB_OK);
+    for (size_t s = 0; s < 2; s++) {
+        for (size_t r = 0; r < n; r += s ? n / REPEATED : 1)
+            if (at < n + REPEATED)
+                o.list[at++] = (db_observation){
+                    .reflection = (uint32_t)r, .intensity = 100, .sigma = 5, .partiality = 1
+                };
+        o.first[s + 1] = at;
+    }
+    assert_int_equal(db_scaling_make(context, o.shots, &scaling), DB_OK);
+    assert_int_equal(db_merged_make(context, n, &m), DB_OK);
+    assert_int_equal(db_scale_shots(context, &list, &held, 1, &o, &scaling, &m), DB_OK);
+    for (size_t r = 0; r < n; r++)
+        if (!(m.sigma[r] > (m.multiplicity[r] > 1 ? 0.7 * sqrt(0.5) : 0.7) * 5))
+            fail_msg("reflection %zu, %d times: error %g", r, (int)m.multiplicity[r], m.sigma[r]);
+    db_merged_clear(&m);
+    db_scaling_clear(&scaling);
+    db_observations_clear(&o);
+}
+
 /* Deviations whose variance is a + e times the strength, with numbers of its own for one range of partiality;
  * another has too few to have its own. */
 static void error_models_are_found_from_deviations(void **state) {
@@ -428,6 +458,7 @@ int main(void) {
         cmocka_unit_test(good_shots_give_the_truth_with_its_errors),
         cmocka_unit_test(means_know_what_intensities_are_usual),
         cmocka_unit_test(single_photons_have_errors),
+        cmocka_unit_test(few_repeated_measurements_decide_no_errors),
         cmocka_unit_test(error_models_are_found_from_deviations),
         cmocka_unit_test(halves_are_independent),
         cmocka_unit_test(measurements_that_are_wrong_do_not_count),
