@@ -77,6 +77,10 @@ static void take_axes(const db_image_geometry *g, db_setup *setup) {
     memcpy(setup->spindle_axis, g->spindle_axis, sizeof setup->spindle_axis);
 }
 
+static int is_known(const double point[2]) {
+    return db_setup_given(point[0]) && db_setup_given(point[1]);
+}
+
 /* A later image's placement replaces the earlier one completely. */
 static void take_placement(const db_image_geometry *g, db_stated_placement *stated,
                            char missing[NAMES]) {
@@ -85,7 +89,7 @@ static void take_placement(const db_image_geometry *g, db_stated_placement *stat
         stated->close_distance = g->close_distance;
     } else
         add_name("distance", missing);
-    if (db_setup_given(g->near_point[0]) || db_setup_given(g->beam_centre[0])) {
+    if (is_known(g->near_point) || is_known(g->beam_centre)) {
         memcpy(stated->near_point, g->near_point, sizeof stated->near_point);
         memcpy(stated->beam_centre, g->beam_centre, sizeof stated->beam_centre);
     } else

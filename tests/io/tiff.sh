@@ -33,13 +33,14 @@ while IFS='|' read -r image expected; do
     [ $code -ge 2 ] && [ $code -le 3 ] && grep -qE -- "$expected" said || complain "$image: $code: $(cat said); expected: $expected"
 done < bad
 
-# state IMAGE FLAG...: the image's geometry is that of the flags
+# state IMAGE FLAG...: the image's geometry, with the flags in $more, is that of the flags
+more=
 state() {
     image=$1
     shift
     common="-cell 60 60 60 90 90 90 -default_F 1 -N 1 -roi 0 1 0 1 -floatfile place.bin --quiet"
     # shellcheck disable=SC2086 # flags
-    "$DUALBRAGG" sim -img "$image" $common -exptfile a.expt > said 2>&1 || complain "$image: $(cat said)"
+    "$DUALBRAGG" sim -img "$image" $more $common -exptfile a.expt > said 2>&1 || complain "$image: $(cat said)"
     # shellcheck disable=SC2086
     "$DUALBRAGG" sim "$@" $common -exptfile b.expt > said 2>&1 || complain "$*: $(cat said)"
     "$python" -B - << PYTHON || complain "$image: not $*"
@@ -60,4 +61,14 @@ for order in 0 1; do
     state mar${order}u2.mccd $panel -pix0_vector 0.15025 0.0014480645 -0.001626593
 done
 state fabio.mar2300 -detpixels 30 -pixel 0.15 -lambda 1.5418 -phi 10 -osc 0.5 -pix0_vector 0.1234 0.002175 -0.002325
+# Without a distance the header still has the beam centre; at two-theta this needs the distance.
+more="-distance 150.25"
+# shellcheck disable=SC2086 # flags
+state far.mccd $panel -pix0_vector 0.15025 0.0014480645 -0.001626593
+more="-distance 123.4"
+state far.mar2300 -detpixels 30 -pixel 0.15 -lambda 1.5418 -phi 10 -osc 0.5 -pix0_vector 0.1234 0.002175 -0.002325
+"$DUALBRAGG" import far.mccd far_up.mccd -json far.json > said 2>&1
+grep -q "nan" said far.json && complain "import: $(grep nan said far.json)"
+"$DUALBRAGG" sim -img far_up.mccd -cell 60 60 60 90 90 90 -default_F 1 -N 1 -roi 0 1 0 1 -floatfile place.bin > said 2>&1
+grep -q "far_up.mccd: the header states no distance, beam centre" said || complain "far_up.mccd: $(cat said)"
 exit $failed

@@ -176,12 +176,21 @@ def good():
             name = "mar%d%s.mccd" % (order == ">", kind)
             mar_ccd(name, pixels, order)
             report(name, pixels - 10.0, left_out)
+    for name, twotheta in (("far.mccd", 0), ("far_up.mccd", 20)):  # their writer did not know the distance
+        mar_ccd(name, counts("u2") + 1, distance=0, twotheta=twotheta)
+        report(name, counts("u2") + 1 - 10.0, int((counts("u2") == 64999).sum()))
+    with open("fabio.mar2300", "rb") as file:
+        plate = bytearray(file.read())
+    plate[36:40] = bytes(4)
+    with open("far.mar2300", "wb") as file:
+        file.write(plate)
     # written by fabio 0.14: another packer; three pixels beyond 16 bits, of which one is saturated
     y, x = numpy.mgrid[0:30, 0:30]
     pixels = (x * 7919 + y * 104729 + (x * y) % 97 * 31) % 4001
     pixels[10, 20], pixels[11, 3], pixels[15, 15], pixels[20, 8] = 70000, 65535, 999999, 249999
     pixels[0, 0] = pixels[29, 29] = 0
     report("fabio.mar2300", pixels, 3)
+    report("far.mar2300", pixels, 3)
 
 
 def bad():

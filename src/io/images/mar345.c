@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "base/text_reader.h"
 #include "io/images/bit_stream.h"
+#include "io/images/placement.h"
 #include "io/images/tiff.h"
 
 #include <math.h>
@@ -106,7 +107,6 @@ static void read_centre(const scan *s, double centre[2]) {
 
 static db_status read_experiment(const scan *s, db_measured_image *image) {
     char text[65];
-    double centre[2];
     const char *cursor = text;
     for (int i = 0; i < 2; i++)
         if (word(s, 6 + i) > 0) image->pixel_size[i] = 1e-3 * word(s, 6 + i);
@@ -119,12 +119,13 @@ static db_status read_experiment(const scan *s, db_measured_image *image) {
     if (db_word_number(db_next_word(&cursor, DB_WHITE_SPACE), &seconds) && seconds > 0)
         image->exposure = seconds;
     snprintf(image->detector, sizeof image->detector, "mar345");
-    read_centre(s, centre);
+    read_centre(s, image->beam_centre);
     if (word(s, 9) < 0)
         return db_fail(s->context, DB_ERROR_INPUT,
                        "%s: expected a distance > 0 in the header of a mar345, found %g mm",
                        s->path, 1e-3 * word(s, 9));
-    db_mar_place(word(s, 9) > 0 ? 1e-3 * word(s, 9) : NAN, centre, 1e-3 * word(s, 15), image);
+    if (word(s, 9) > 0) image->distance = 1e-3 * word(s, 9);
+    db_image_swing(s->context, s->path, 1e-3 * word(s, 15), 1, image);
     return DB_OK;
 }
 

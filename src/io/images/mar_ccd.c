@@ -3,8 +3,8 @@
  * that the maker published. Angles are in 1e-3 degree, lengths in um but for pixels (nm), the beam
  * centre in 1e-3 pixels from the outer corner of the first one, the wavelength in 1e-5 angstrom. */
 #include "base/context_internal.h"
-#include "base/degree.h"
 #include "io/images/counts.h"
+#include "io/images/placement.h"
 #include "io/images/tiff.h"
 
 #include <math.h>
@@ -102,15 +102,6 @@ static db_status positive(const header *h, const char *name, size_t at, double u
     return DB_OK;
 }
 
-void db_mar_place(double close, const double near[2], double twotheta, db_measured_image *image) {
-    const double angle = twotheta * DB_DEGREE;
-    if (!(fabs(twotheta) < 89)) return;
-    image->twotheta = twotheta == 0 ? 0 : -twotheta; /* ours swings the other way */
-    image->distance = close / cos(angle);
-    image->beam_centre[0] = near[0];
-    image->beam_centre[1] = near[1] + close * tan(angle) / image->pixel_size[1];
-}
-
 /* 1 if the detector has a rotation of its own, which only an experiment list can hold. */
 static int is_turned(const header *h) {
     for (size_t i = 0; i < 3; i++)
@@ -119,12 +110,15 @@ static int is_turned(const header *h) {
 }
 
 static db_status read_placement(const header *h, db_measured_image *image) {
-    double close = NAN, near[2];
-    DB_TRY(positive(h, "distance", START_DISTANCE, 1e-3, &close));
-    DB_TRY(positive(h, "distance", DISTANCE, 1e-3, &close));
-    for (size_t i = 0; i < 2; i++) near[i] = header_number(h, BEAM + 4 * i, 1e-3);
-    if (near[0] == 0 && near[1] == 0) near[0] = near[1] = NAN; /* not known to the writer */
-    if (!is_turned(h)) db_mar_place(close, near, header_number(h, START_ANGLES, 1e-3), image);
+    double distance = NAN, centre[2];
+    DB_TRY(positive(h, "distance", START_DISTANCE, 1e-3, &distance));
+    DB_TRY(positive(h, "distance", DISTANCE, 1e-3, &distance));
+    for (size_t i = 0; i < 2; i++) centre[i] = header_number(h, BEAM + 4 * i, 1e-3);
+    if (is_turned(h)) return DB_OK;
+    image->distance = distance;
+    if (centre[0] != 0 || centre[1] != 0) /* else not known to the writer */
+        memcpy(image->beam_centre, centre, sizeof centre);
+    db_image_swing(h->context, h->path, header_number(h, START_ANGLES, 1e-3), 1, image);
     return DB_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "io/images/placement.h"
 
 #include "base/context_internal.h"
+#include "base/degree.h"
 #include "base/vector.h"
 
 #include <math.h>
@@ -29,6 +30,33 @@ int db_image_geometry_place(const double origin[3], db_image_geometry *g) {
     point[0] = db_dot(to_point, g->fast_axis);
     point[1] = db_dot(to_point, g->slow_axis);
     return 1;
+}
+
+void db_image_swing(db_context *context, const char *path, double twotheta, int stated,
+                    db_measured_image *image) {
+    static const double STEEPEST = 89; /* the beam must meet the panel (degree) */
+    double *const centre = image->beam_centre;
+    image->twotheta = twotheta;
+    if (!(fabs(twotheta) > 0)) return;
+    if (!(fabs(twotheta) < STEEPEST)) {
+        image->twotheta = image->distance = centre[0] = centre[1] = NAN;
+        db_notice(
+            context,
+            "%s: the detector stands at two-theta %g degree, where the beam does not meet it: "
+            "distance and beam centre are not used",
+            path, twotheta);
+        return;
+    }
+    image->twotheta = -twotheta; /* about the axis of mosflm, which is against the spindle */
+    centre[1] += image->distance * tan(twotheta * DB_DEGREE) / image->pixel_size[1];
+    if (isnan(centre[1])) centre[0] = NAN;
+    image->distance /= cos(twotheta * DB_DEGREE);
+    if (!stated)
+        db_notice(context,
+                  "%s: the detector stands at two-theta %g degree; the header does not contain the "
+                  "axis, taken as the spindle, in its sense, and distance and beam centre as those "
+                  "at two-theta 0",
+                  path, twotheta);
 }
 
 static int is_along(const double v[3], double x, double y, double z) {

@@ -9,6 +9,13 @@
 db_status db_image_geometry_from(db_context *context, const char *path,
                                  const db_measured_image *image, db_image_geometry *geometry);
 
+/* Swings the panel to two-theta: about the sample and the spindle, in the sense of the spindle, so that 90 degree is
+ * straight up in the frame of images. Distance and beam centre of the image, as headers and dxtbx have them, are those
+ * at two-theta 0, where the panel faces the beam; they become those of its last place. What the header lacks for
+ * that becomes NAN. A notice tells the sense unless `stated`: the format states it. */
+void db_image_swing(db_context *context, const char *path, double twotheta, int stated,
+                    db_measured_image *image);
+
 /* Fills distance and beam centre of a panel with known axes that begins at `origin`: at the point where the beam
  * meets it, else at the point closest to the sample. Returns 0 if the panel is at the sample. */
 int db_image_geometry_place(const double origin[3], db_image_geometry *geometry);

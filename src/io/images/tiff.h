@@ -26,8 +26,4 @@ static inline uint32_t db_word_at(const char *bytes, size_t at, int big_endian) 
                       : (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
-/* A panel that faces the beam at two-theta 0 and swings about the spindle, here in the sense of
- * dxtbx: upwards. `close`: its distance (mm), near: the point closest to the sample (pixels). */
-void db_mar_place(double close, const double near[2], double twotheta, db_measured_image *image);
-
 #endif
