@@ -114,7 +114,8 @@ TURNED = (
     ("two_theta_scalar", {"two_theta": (20e3 * math.pi / 180, "mrad")}),
 )
 for _name, _members in TURNED:
-    case(_name, {(DETECTOR + "goniometer/" + key).replace("goniometer/../", ""): value for key, value in _members.items()}, {2: {"error": None}})
+    case(_name, {(DETECTOR + "goniometer/" + key).replace("goniometer/../", ""): value for key, value in _members.items()}, {2: {"error": None}},
+         "two-theta 20 degree")  # fmt: skip
 
 # --- a module at distance 0, which its chain does not know
 
@@ -291,12 +292,15 @@ def check(path):
 
 
 def check_turned(path):
+    """The detector has swung about the sample and the spindle, x of lists, in its sense."""
     with open(path) as file:
         panel = json.load(file)["detector"][0]["panels"][0]
-    found = math.degrees(math.asin(panel["slow_axis"][2]))
-    if not math.isclose(found, 20, rel_tol=1e-6):
-        print(f"{path}: expected a panel turned by 20 degrees, found {found}")
-    return not math.isclose(found, 20, rel_tol=1e-6)
+    c, s = math.cos(math.radians(20)), math.sin(math.radians(20))
+    about_x = numpy.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+    expected = {"origin": (-20.5 * 0.2, 12 * 0.2, -100), "fast_axis": (1, 0, 0), "slow_axis": (0, -1, 0)}
+    wrong = [key for key in expected if not numpy.allclose(panel[key], about_x @ expected[key], atol=1e-6)]
+    print(*(f"{path}: {key}: expected {about_x @ expected[key]}, found {panel[key]}\n" for key in wrong), end="")
+    return len(wrong) > 0
 
 
 def check_circled(path):

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define PI 3.14159265358979323846
+
 static const char pilatus_header[] = "# Detector: PILATUS 300K, S/N 1-2\r\n"
                                      "# 2020-01-01T00:00:00\r\n"
                                      "# Pixel_size 172e-6 m x 173e-6 m\r\n"
@@ -76,10 +78,12 @@ static void the_header_is_read(void **state) {
         db_read_image(test_context(), cbf_file("h.cbf", pilatus_header, values, 3, 2), &image));
     assert_true(fabs(image.pixel_size[0] - 0.172) < 1e-12 &&
                 fabs(image.pixel_size[1] - 0.173) < 1e-12);
-    assert_true(image.exposure == 0.019 && image.wavelength == 0.96859 &&
-                fabs(image.distance - 351) < 1e-9);
-    assert_true(image.beam_centre[0] == 1261.61 && image.beam_centre[1] == 1306.96);
-    assert_true(image.phi == 89.5 && image.osc_range == 0.25 && image.twotheta == 3);
+    assert_true(image.exposure == 0.019 && image.wavelength == 0.96859);
+    /* the direct beam hits the panel that has swung up lower, and further away */
+    assert_true(fabs(image.distance - 351 / cos(PI / 60)) < 1e-9);
+    assert_true(image.beam_centre[0] == 1261.61 &&
+                fabs(image.beam_centre[1] - (1306.96 + 351 * tan(PI / 60) / 0.173)) < 1e-9);
+    assert_true(image.phi == 89.5 && image.osc_range == 0.25 && image.twotheta == -3);
     assert_true(fabs(image.polarization - 0.98) < 1e-12);
     assert_true(image.overload == 1000 && image.pedestal == 0 && image.gain == 1);
     assert_string_equal(image.detector, "PILATUS 300K, S/N 1-2");
@@ -117,8 +121,6 @@ static void what_the_header_leaves_out_stays_unknown(void **state) {
     db_measured_image_clear(&image);
 }
 
-#define PI 3.14159265358979323846
-
 static void units_are_those_of_the_header(void **state) {
     (void)state;
     static const int64_t values[1] = { 1 };
@@ -141,7 +143,7 @@ static void units_are_those_of_the_header(void **state) {
         { "# Photon_energy 12398.419843320026 eV\r\n", AT(wavelength), 1 },
         { "# Start_angle 0.5 rad\r\n# Angle_increment 1 mrad\r\n", AT(phi), 90 / PI },
         { "# Start_angle 0.5 rad\r\n# Angle_increment 1 mrad\r\n", AT(osc_range), 0.18 / PI },
-        { "# Detector_2theta 1 rad\r\n", AT(twotheta), 180 / PI },
+        { "# Detector_2theta 1 rad\r\n", AT(twotheta), -180 / PI },
         { "# Exposure_time 20 ms\r\n", AT(exposure), 0.02 },
         { "# Pixel_size 200 um x 100 um\r\n# Beam_xy (25.8, 25.8) mm\r\n", AT(beam_centre[0]),
           129 },

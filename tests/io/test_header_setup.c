@@ -12,6 +12,8 @@
 #include <dualbragg/expert/image_arrays.h>
 #include <dualbragg/expert/sensor_depth.h>
 
+#include "base/degree.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -94,8 +96,8 @@ static void an_image_sets_up_its_own_experiment(void **state) {
             const db_smv_style style = { .convention =
                                              db_convention_name((db_convention)convention) };
             const char *path = folder_path("own.img");
-            expect_ok(test_context(),
-                      db_write_smv(test_context(), path, &first, pixels, 1, 40, &style));
+            expect_ok(test_context(), db_write_smv(test_context(), path, &first, pixels, 1, 40,
+                                                   convention || variant != 1 ? &style : NULL));
             from_header(path, &again);
             resolve(&again, &second);
             if (!(apart(&first, &second) < 1e-8))
@@ -270,6 +272,7 @@ static void one_point_and_one_distance_are_enough(void **state) {
     db_setup setup;
     db_experiment by_beam, by_near;
     from_header(smv("a.img", SHAPE "PIXEL_SIZE=0.1;\nDISTANCE=100;\nTWOTHETA=20;\n"
+                                   "CONVENTION=mosflm;\n"
                                    "DENZO_X_BEAM=1.5;\nDENZO_Y_BEAM=2.5;\n"),
                 &setup);
     resolve(&setup, &by_beam);
@@ -286,6 +289,7 @@ static void one_point_and_one_distance_are_enough(void **state) {
     char keys[400];
     snprintf(keys, sizeof keys,
              SHAPE "PIXEL_SIZE=0.1;\nCLOSE_DISTANCE=%.15g;\nTWOTHETA=20;\nXDS_ORGX=%.15g;\n"
+                   "CONVENTION=mosflm;\n"
                    "XDS_ORGY=%.15g;\n",
              z, near[0] / 0.1 + 0.5, near[1] / 0.1 + 0.5);
     from_header(smv("b.img", keys), &setup);
@@ -296,6 +300,50 @@ static void one_point_and_one_distance_are_enough(void **state) {
         db_experiment_clear(&by_near);
     }
     db_experiment_clear(&by_beam);
+}
+
+/* Of headers of detectors; the corner at two-theta 0 and the axes are turned about the spindle, in its sense, as
+ * dxtbx does for detectors on an arm. The point closest to the sample stays. */
+static void an_arm_swings_about_the_sample(void **state) {
+    (void)state;
+    static const int64_t values[FAST * SLOW] = { 0 };
+    static const char smv_keys[] = SHAPE "PIXEL_SIZE=0.1;\nDISTANCE=100;\nTWOTHETA=-25;\n";
+    char near[400], beam[400];
+    snprintf(beam, sizeof beam, "%sBEAM_CENTER_X=1.5;\nBEAM_CENTER_Y=2.5;\n", smv_keys);
+    snprintf(near, sizeof near,
+             "%sDENZO_X_BEAM=9;\nDENZO_Y_BEAM=9;\nXDS_ORGX=25.5;\nXDS_ORGY=15.5;\n", smv_keys);
+    const char *const paths[] = {
+        cbf_file("arm.cbf",
+                 "# Pixel_size 1e-4 m x 1e-4 m\r\n# Detector_distance 0.1 m\r\n"
+                 "# Beam_xy (25.0, 15.0) pixels\r\n# Detector_2theta -25.0 deg.\r\n",
+                 values, FAST, SLOW),
+        smv("arm.img", beam),
+        smv("near.img", near),
+    };
+    const double angle = -25 * DB_DEGREE, c = cos(angle), s = sin(angle);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        db_setup setup;
+        db_experiment experiment;
+        db_setup_init(&setup);
+        setup.cell[0] = 78;
+        *notice = '\0';
+        expect_ok(test_context(), db_setup_read_header(test_context(), paths[i], DB_HEADER_OF_IMAGE,
+                                                       &setup, keep_notice, NULL));
+        resolve(&setup, &experiment);
+        for (int corner = 0; corner < 4; corner++) {
+            const int fast = corner & 1 ? FAST : 0, slow = corner & 2 ? SLOW : 0;
+            /* beam, up, spindle */
+            const double up = 1.5 - 0.1 * slow, along = 0.1 * fast - 2.5;
+            const double expected[3] = { 100 * c - up * s, 100 * s + up * c, along };
+            double found[3];
+            (void)db_experiment_pixel_position(&experiment, 0, fast, slow, found);
+            for (int k = 0; k < 3; k++)
+                if (!(fabs(found[k] - expected[k]) < 1e-9))
+                    fail_msg("%s, corner %d: %g instead of %g", paths[i], corner, found[k],
+                             expected[k]);
+        }
+        db_experiment_clear(&experiment);
+    }
 }
 
 static void missing_keys_leave_the_defaults_and_say_so(void **state) {
@@ -511,6 +559,7 @@ int main(void) {
         cmocka_unit_test(what_the_user_says_wins),
         cmocka_unit_test(foreign_headers_are_understood),
         cmocka_unit_test(one_point_and_one_distance_are_enough),
+        cmocka_unit_test(an_arm_swings_about_the_sample),
         cmocka_unit_test(missing_keys_leave_the_defaults_and_say_so),
         cmocka_unit_test(the_reference_reads_the_last_place_a_text_occurs),
         cmocka_unit_test(the_reference_image_stands_where_it_was_simulated),

@@ -92,7 +92,19 @@ static void the_beam_centre_comes_from_the_least_ambiguous_key(void **state) {
     } cases[] = {
         { "BEAM_CENTER_X=10;\nBEAM_CENTER_Y=20;\n", 40, 20 },
         { "BEAM_CENTER_X=1;\nBEAM_CENTER_Y=2;\nXDS_ORGX=40.5;\nXDS_ORGY=20.5;\n", 40, 20 },
-        { "BEAM_CENTER_X=10;\nBEAM_CENTER_Y=20;\nXDS_ORGX=1;\nXDS_ORGY=2;\nTWOTHETA=5;\n", 40, 20 },
+        { "BEAM_CENTER_X=10;\nBEAM_CENTER_Y=20;\nXDS_ORGX=1;\nXDS_ORGY=2;\nTWOTHETA=5;\n"
+          "CONVENTION=mosflm;\n",
+          40, 20 },
+        /* a detector on an arm: the direct beam is 100 mm tan 45 degree below */
+        { "BEAM_CENTER_X=10;\nBEAM_CENTER_Y=20;\nTWOTHETA=45;\n", NAN, NAN },
+        { "BEAM_CENTER_X=10;\nBEAM_CENTER_Y=20;\nTWOTHETA=45;\nDISTANCE=100;\n", 40, 20 + 200 },
+        { "DENZO_X_BEAM=9;\nDENZO_Y_BEAM=9;\nXDS_ORGX=40.5;\nXDS_ORGY=20.5;\nTWOTHETA=45;\n"
+          "DISTANCE=100;\n",
+          40, 20 + 200 },
+        /* simulators state these two without two-theta, which turns downwards */
+        { "DENZO_X_BEAM=9;\nDENZO_Y_BEAM=9;\nXDS_ORGX=40.5;\nXDS_ORGY=20.5;\nTWOTHETA=45;\n"
+          "DISTANCE=100;\nCLOSE_DISTANCE=100;\nBEAMLINE=fake;\n",
+          40, 20 - 200 },
         { "BEAM_CENTER_X=1;\nBEAM_CENTER_Y=2;\nXDS_ORGX=3;\nXDS_ORGY=4;\nMOSFLM_CENTER_X=9.75;\n"
           "MOSFLM_CENTER_Y=19.75;\n",
           40, 20 },
@@ -275,7 +287,10 @@ static void the_reference_images_are_read(void **state) {
     assert_int_equal(image.masked, 0);
     assert_true(image.wavelength == 1.3 && image.phi == 5 && image.osc_range == 0.5 &&
                 image.twotheta == 6);
-    assert_true(image.pixel_size[0] == 0.5 && image.distance == 69.6165);
+    /* its flags, although DISTANCE and DENZO_X_BEAM leave two-theta out: 69.6165, 12.5401 mm */
+    assert_true(image.pixel_size[0] == 0.5 && fabs(image.distance - 70) < 1e-4 &&
+                fabs(0.5 * image.beam_centre[0] - 16.5) < 1e-4 &&
+                fabs(0.5 * image.beam_centre[1] - 12.5) < 1e-4);
     db_measured_image_clear(&image);
 }
 

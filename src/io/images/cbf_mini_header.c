@@ -7,6 +7,7 @@
 #include "base/context_internal.h"
 #include "base/nearest_name.h"
 #include "base/text_reader.h"
+#include "io/images/placement.h"
 #include "io/units.h"
 
 #include <dualbragg/expert/sensor_materials.h>
@@ -376,11 +377,12 @@ static void leave_out_flat_geometry(db_measured_image *image) {
 
 /* A beam centre in mm is one in pixels where their size is known. */
 static db_status read_placement(const mini_header *header, db_measured_image *image) {
-    double offset = NAN;
+    double offset = NAN, twotheta = NAN;
     DB_TRY(read_entry(header, &entries[PIXEL_SIZE], NULL, image->pixel_size));
     DB_TRY(read_entry(header, &entries[DISTANCE], NULL, &image->distance));
     DB_TRY(read_entry(header, &entries[CENTRE], image->pixel_size, image->beam_centre));
-    DB_TRY(read_entry(header, &entries[TWOTHETA], NULL, &image->twotheta));
+    DB_TRY(read_entry(header, &entries[TWOTHETA], NULL, &twotheta));
+    db_image_swing(header->context, header->path, twotheta, 0, image);
     DB_TRY(read_entry(header, &entries[OFFSET], NULL, &offset));
     if (fabs(offset) > 0)
         db_notice(header->context, "%s: Detector_Voffset, %g mm, is not used", header->path,

@@ -79,11 +79,12 @@ db_status db_smv_decode(db_context *context, const char *path, const db_file_con
  * fast, mm from the outer corner of the first pixel), else MOSFLM_CENTER_X and _Y (the same minus half a pixel),
  * else, without XDS_ORGX, BEAM_CENTER_X and _Y in the sense of ADSC headers (as DENZO). BEAM_CENTER is used if it
  * shows that the numbers of DENZO are swapped. A pair of 0 is no centre. Near point: XDS_ORGX and XDS_ORGY
- * (pixels; the middle of the first one is 1). */
+ * (pixels; the middle of the first one is 1). Of a detector at two-theta the numbers are those of its last place
+ * (db_image_swing); simulators of the reference's family leave two-theta out of distance and direct beam, so that
+ * these are skipped where the near point and the close distance are there. */
 db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *geometry);
 
-/* As db_smv_geometry_read, from a file; frame is 0. Skips distance and direct beam of the reference program's
- * files with two-theta, which those values leave out. */
+/* As db_smv_geometry_read, from a file; frame is 0. */
 db_status db_smv_image_geometry(db_context *context, const char *path, long frame,
                                 db_image_geometry *geometry);
 

@@ -6,15 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Simulators of the reference's family leave two-theta out of distance and direct beam. */
-static void distrust_simulator(const db_smv_header *header, db_image_geometry *g) {
-    char beamline[20];
-    db_smv_header_text(header, "BEAMLINE", beamline, sizeof beamline);
-    if (strcmp(beamline, "fake") == 0 && fabs(g->twotheta) > 0 && !isnan(g->near_point[0]) &&
-        !isnan(g->close_distance))
-        g->distance = g->beam_centre[0] = g->beam_centre[1] = NAN;
-}
-
 static db_status open_smv(db_context *context, const char *path, db_file_content *content,
                           db_smv_header *header) {
     DB_TRY(db_file_content_read(context, path, content));
@@ -33,7 +24,6 @@ db_status db_smv_image_geometry(db_context *context, const char *path, long fram
     (void)frame; /* there is one */
     DB_TRY(open_smv(context, path, &content, &header));
     const db_status status = db_smv_geometry_read(&header, geometry);
-    if (status == DB_OK) distrust_simulator(&header, geometry);
     db_file_content_clear(&content);
     return status;
 }

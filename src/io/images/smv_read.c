@@ -11,6 +11,7 @@
  * without data. */
 #include "base/context_internal.h"
 #include "base/text_reader.h"
+#include "io/images/placement.h"
 #include "io/images/smv.h"
 
 #include <dualbragg/expert/sensor_materials.h>
@@ -137,6 +138,34 @@ static db_status read_numbers(const db_smv_header *header, db_image_geometry *g)
     return DB_OK;
 }
 
+/* "fake": a simulator of the reference's family; "dualbragg": this program. */
+static int is_from(const db_smv_header *header, const char *beamline) {
+    char text[40];
+    db_smv_header_text(header, "BEAMLINE", text, sizeof text);
+    return strcmp(text, beamline) == 0;
+}
+
+/* Two-theta of headers of others than this program, whose headers describe the last place of all. Simulators
+ * leave two-theta out of distance and direct beam; detectors state them at two-theta 0, as MOSFLM takes them. The
+ * point closest to the sample stays where it is. */
+static void settle_twotheta(const db_smv_header *header, db_image_geometry *g) {
+    const int has_near = !isnan(g->near_point[0]), has_close = !isnan(g->close_distance);
+    const double *const centre = has_near ? g->near_point : g->beam_centre;
+    if (*g->convention || is_from(header, "dualbragg") || !(fabs(g->twotheta) > 0)) return;
+    if (is_from(header, "fake")) {
+        if (has_near && has_close) g->distance = g->beam_centre[0] = g->beam_centre[1] = NAN;
+        return;
+    }
+    db_measured_image arm = { .distance = has_close ? g->close_distance : g->distance,
+                              .pixel_size = { 1, 1 }, /* the centre is in mm */
+                              .beam_centre = { centre[0], centre[1] } };
+    db_image_swing(header->context, header->path, g->twotheta, 0, &arm);
+    g->twotheta = arm.twotheta;
+    g->distance = arm.distance;
+    memcpy(g->beam_centre, arm.beam_centre, sizeof g->beam_centre);
+    g->close_distance = g->near_point[0] = g->near_point[1] = NAN;
+}
+
 db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *g) {
     long long fast_pixels = 0, slow_pixels = 0;
     *g = db_image_geometry_unknown;
@@ -149,20 +178,30 @@ db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *g
     DB_TRY(beam_centre(header, g));
     db_smv_header_text(header, "CONVENTION", g->convention, sizeof g->convention);
     db_smv_header_text(header, "PIVOT", g->pivot, sizeof g->pivot);
+    settle_twotheta(header, g);
     return DB_OK;
 }
 
-/* The beam centre in pixels. Without two-theta the near point is the direct beam. */
-static db_status read_beam_centre(const db_smv_header *header, const db_image_geometry *geometry,
-                                  db_measured_image *image) {
+/* Distance and beam centre (pixels). Without two-theta the near point is the direct beam; from there simulators
+ * swing the panel the other way. */
+static db_status read_placement(const db_smv_header *header, const db_image_geometry *geometry,
+                                db_measured_image *image) {
     double *centre = image->beam_centre, pair[2];
-    const int near_is_beam = !(fabs(image->twotheta) > 0);
+    const int has_beam = !isnan(geometry->beam_centre[0]);
     int found;
+    image->distance = geometry->distance;
+    image->twotheta = geometry->twotheta;
     for (int i = 0; i < 2; i++)
-        centre[i] = (isnan(geometry->beam_centre[i]) && near_is_beam ? geometry->near_point[i]
-                                                                     : geometry->beam_centre[i]) /
-                    image->pixel_size[i];
-    if (!isnan(centre[0])) return DB_OK;
+        centre[i] =
+            (has_beam ? geometry->beam_centre[i] : geometry->near_point[i]) / image->pixel_size[i];
+    if (has_beam || !(fabs(image->twotheta) > 0)) return DB_OK;
+    if (isnan(image->distance) && is_from(header, "fake")) {
+        image->distance = geometry->close_distance;
+        db_image_swing(header->context, header->path, -geometry->twotheta, 1, image);
+        return DB_OK;
+    }
+    centre[0] = centre[1] = NAN;
+    if (isnan(geometry->near_point[0])) return DB_OK;
     DB_TRY(db_smv_header_pair(header, "BEAM_CENTER_X", "BEAM_CENTER_Y", pair, &found));
     if (found && is_no_centre(header, "BEAM_CENTER_X", pair)) return DB_OK;
     for (int i = 0; i < 2 && found; i++) centre[i] = pair[1 - i] / image->pixel_size[i];
@@ -170,9 +209,7 @@ static db_status read_beam_centre(const db_smv_header *header, const db_image_ge
 }
 
 static db_status read_pedestal(const db_smv_header *header, double *pedestal) {
-    char beamline[40];
-    db_smv_header_text(header, "BEAMLINE", beamline, sizeof beamline);
-    if (strcmp(beamline, "fake") == 0) *pedestal = SIMULATOR_PEDESTAL;
+    if (is_from(header, "fake")) *pedestal = SIMULATOR_PEDESTAL;
     DB_TRY(db_smv_header_number(header, "ADC_OFFSET", pedestal));
     return db_smv_header_number(header, "IMAGE_PEDESTAL", pedestal);
 }
@@ -193,14 +230,12 @@ static db_status read_metadata(const db_smv_header *header, db_measured_image *i
     image->wavelength = geometry.wavelength;
     image->phi = geometry.phi;
     image->osc_range = geometry.osc_range;
-    image->twotheta = geometry.twotheta;
     image->sensor_thickness = geometry.sensor_thickness;
     image->attenuation_depth = geometry.attenuation_depth;
     image->sensor_material = geometry.sensor_material;
-    DB_TRY(db_smv_header_positive(header, "DISTANCE", &image->distance));
     DB_TRY(db_smv_header_number(header, "TIME", &image->exposure));
     DB_TRY(db_smv_header_positive(header, "GAIN", &image->gain));
-    DB_TRY(read_beam_centre(header, &geometry, image));
+    DB_TRY(read_placement(header, &geometry, image));
     DB_TRY(read_pedestal(header, &image->pedestal));
     db_smv_header_text(header, "DETECTOR_SN", image->detector, sizeof image->detector);
     return DB_OK;

@@ -175,21 +175,25 @@ static db_status place_plainly(header *h) {
     static const db_length_range pixels = { 1e-3, 5 }, distances = { 10, 20e3 };
     const db_hdf5_object *const d = &h->file->detector;
     db_image_geometry *const g = &h->geometry;
-    double *const size = h->image->pixel_size, centre[2];
+    db_measured_image *const image = h->image;
+    double *const size = image->pixel_size;
     db_nexus_axis twotheta;
     int found;
     if (d->id < 0) return DB_OK;
     DB_TRY(db_nexus_length(d, "x_pixel_size", pixels, &size[0]));
     DB_TRY(db_nexus_length(d, "y_pixel_size", pixels, &size[1]));
-    DB_TRY(db_nexus_length(d, "detector_distance", distances, &g->distance));
-    if (isnan(g->distance)) DB_TRY(db_nexus_length(d, "distance", distances, &g->distance));
-    DB_TRY(db_nexus_beam_centre(d, size, centre));
+    DB_TRY(db_nexus_length(d, "detector_distance", distances, &image->distance));
+    if (isnan(image->distance)) DB_TRY(db_nexus_length(d, "distance", distances, &image->distance));
+    DB_TRY(db_nexus_beam_centre(d, size, image->beam_centre));
     DB_TRY(db_nexus_axis_at(h->file, d, "goniometer/two_theta", h->number, &twotheta, &found));
     if (!found)
         DB_TRY(db_nexus_axis_at(h->file, d, "transformations/two_theta", h->number, &twotheta,
                                 &found));
-    if (found && isfinite(twotheta.start)) g->twotheta = twotheta.start;
-    for (int i = 0; i < 2; i++) g->beam_centre[i] = centre[i] * size[i];
+    if (found && isfinite(twotheta.start))
+        db_image_swing(h->file->context, h->file->path, twotheta.start, 0, image);
+    g->twotheta = image->twotheta;
+    g->distance = image->distance;
+    for (int i = 0; i < 2; i++) g->beam_centre[i] = image->beam_centre[i] * size[i];
     return DB_OK;
 }
 
