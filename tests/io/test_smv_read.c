@@ -52,7 +52,8 @@ static void other_pixel_types_are_read(void **state) {
     (void)state;
     db_measured_image image;
     read_keys("BYTE_ORDER=little_endian;\nTYPE=signed_short;\nSIZE1=6;\nSIZE2=1;\n", &image);
-    assert_true(image.value[2] == -1 && image.value[5] == -2 && image.mask[2] == 0);
+    assert_true(image.value[2] == -1 && image.value[5] == -2 && image.mask[2] == DB_MASK_GAP &&
+                image.mask[5] == DB_MASK_BAD);
     db_measured_image_clear(&image);
     read_keys("BYTE_ORDER=little_endian;\nData_type=long int;\nSIZE1=3;\nSIZE2=1;\n", &image);
     assert_true(image.value[0] == 16777216 && image.value[1] == 0xffff &&
@@ -71,6 +72,31 @@ static void other_pixel_types_are_read(void **state) {
     assert_true(image.value[0] == 0.25f && image.value[2] == -3 && image.mask[1] == DB_MASK_BAD);
     assert_int_equal(image.masked, 1);
     db_measured_image_clear(&image);
+}
+
+/* Rigaku writes images of Pilatus detectors so: -1 between modules, -2 for pixels that do not work. */
+static void marks_of_gaps_are_no_counts(void **state) {
+    (void)state;
+    enum { SIDE = 20, COUNT = SIDE * SIDE };
+    static const char *const others[] = { "", "IMAGE_PEDESTAL=3;\n", "BEAMLINE=dualbragg;\n" };
+    int32_t stored[COUNT];
+    for (int i = 0; i < COUNT; i++) stored[i] = i / SIDE == 7 || i % SIDE == 4 ? -1 : i % 5;
+    stored[0] = -2;
+    for (int p = 0; p < 3; p++) {
+        char keys[200];
+        db_measured_image image;
+        snprintf(keys, sizeof keys,
+                 "BYTE_ORDER=little_endian;\nTYPE=long int;\nSIZE1=20;\nSIZE2=20;\n%s", others[p]);
+        expect_ok(
+            test_context(),
+            db_read_image(test_context(), smv_file("p.img", keys, stored, sizeof stored), &image));
+        for (int i = 0; i < COUNT && p == 0; i++)
+            assert_int_equal(image.mask[i], stored[i] == -1   ? DB_MASK_GAP
+                                            : stored[i] == -2 ? DB_MASK_BAD
+                                                              : DB_MASK_TRUSTED);
+        if (p > 0) assert_int_equal(image.mask[0], DB_MASK_TRUSTED);
+        db_measured_image_clear(&image);
+    }
 }
 
 static void keys_match_exactly_and_the_last_one_counts(void **state) {
@@ -317,6 +343,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pixels_and_mask_follow_the_header),
         cmocka_unit_test(other_pixel_types_are_read),
+        cmocka_unit_test(marks_of_gaps_are_no_counts),
         cmocka_unit_test(keys_match_exactly_and_the_last_one_counts),
         cmocka_unit_test(the_beam_centre_comes_from_the_least_ambiguous_key),
         cmocka_unit_test(simulators_add_a_pedestal_of_40_unless_they_say_otherwise),

@@ -8,9 +8,10 @@
  *
  * The pedestal: IMAGE_PEDESTAL, else ADC_OFFSET, else 40 for BEAMLINE=fake (what the simulators of
  * that family add without saying so), else 0. Where there is a pedestal, a stored 0 is a pixel
- * without data. */
+ * without data; where there is none, -1 and -2 may be marks (db_settle_marks). */
 #include "base/context_internal.h"
 #include "base/text_reader.h"
+#include "io/images/counts.h"
 #include "io/images/placement.h"
 #include "io/images/smv.h"
 
@@ -271,6 +272,8 @@ db_status db_smv_decode(db_context *context, const char *path, const db_file_con
     DB_TRY(read_saturation(&header, layout.type, &saturation));
     DB_TRY(db_image_allocate(context, path, layout.fast_pixels, layout.slow_pixels, image));
     decode_pixels(&layout, saturation, image);
+    /* of an image with a pedestal, or with our own noise, negative numbers are counts */
+    if (image->pedestal == 0 && !is_from(&header, "dualbragg")) db_settle_marks(image);
     return DB_OK;
 }
 
