@@ -69,6 +69,16 @@ scan("standing", {"omega": (numpy.full(IMAGES, 30.0), "deg"), "omega_increment":
 scan("round", {"omega": ((359 + STEPS) % 360, "deg")}, [359, 0.5], [0.5, 0.5], sweep=[359, 2])
 scan("round_back", {"omega": ((1 - STEPS) % 360, "deg")}, [1, -0.5], [359.5, -0.5], sweep=[1, -2])
 scan("round_two", {"omega": ([359.5, 0.0], "deg")}, [359.5, 0.5], [1, 0.5])
+past = (359.5 + STEPS + 0.5) % 360
+scan("round_end", {"omega": ((359.5 + STEPS) % 360, "deg"), "omega_end": (past, "deg"), "omega_range_average": (0.5, "deg")},
+     [359.5, 0.5], [1, 0.5])  # fmt: skip
+scan("round_total", {"omega_start": (359, "deg"), "omega_end": (1, "deg"), "omega_increment": (0.5, "deg")}, [359, 0.5], [360.5, 0.5])
+scan("round_total_twice", {"omega_start": (0, "deg"), "omega_end": (800, "deg")}, [0, 200], [600, 200])
+for _name, _ends, _width in (("round_one", {"omega_end": ([0.25], "deg")}, 0.75),
+                             ("round_one_stated", {"omega_end": ([0.5], "deg"), "omega_range_average": ([1.0], "deg")}, 1),
+                             ("round_one_back", {"omega": ([0.25], "deg"), "omega_end": ([359.5], "deg")}, -0.75)):  # fmt: skip
+    _members = {SPINDLE + key: value for key, value in ({"omega": ([359.5], "deg")} | _ends).items()}
+    case(_name, _members | {"data/data_000001": counts(1)}, {1: {"scan": [_members[SPINDLE + "omega"][0][0], _width]}})
 scan("not_known", {"omega": (numpy.full(IMAGES, math.nan), "deg")}, [0, 0], [0, 0], "angle of omega is not a number")
 scan("screen", {"omega": ([0, 45, 90, 135], "deg")}, [0, None], [135, None], "how far the crystal turns")
 scan("screen_wide", {"omega": ([0, 45, 90, 135], "deg"), "omega_increment": (0.25, "deg")}, [0, 0.25], [135, 0.25])

@@ -61,6 +61,10 @@ for order in 0 1; do
     state mar${order}u2.mccd $panel -pix0_vector 0.15025 0.0014480645 -0.001626593
 done
 state fabio.mar2300 -detpixels 30 -pixel 0.15 -lambda 1.5418 -phi 10 -osc 0.5 -pix0_vector 0.1234 0.002175 -0.002325
+# A rotation past 360 degree is not one back by almost as much.
+# shellcheck disable=SC2086 # flags
+state round.mccd ${panel% -phi*} -phi 359.75 -osc 0.5 -pix0_vector 0.15025 0.0014480645 -0.001626593
+state round.mar2300 -detpixels 30 -pixel 0.15 -lambda 1.5418 -phi 359.75 -osc 0.5 -pix0_vector 0.1234 0.002175 -0.002325
 # Without a distance the header still has the beam centre; at two-theta this needs the distance.
 more="-distance 150.25"
 # shellcheck disable=SC2086 # flags

@@ -100,7 +100,7 @@ def tiff(name, pages, order="<", big=False, tile=None, rows=None, method=1, pred
     return bytes(out)
 
 
-def mar_ccd(name, pixels, order="<", distance=150.25, twotheta=0, bias=10, photons=50):
+def mar_ccd(name, pixels, order="<", distance=150.25, twotheta=0, bias=10, photons=50, turn=(12.5, 13, 0.5)):
     """The words that readers use, at the places that the maker states."""
     height, width = pixels.shape
     size = pixels.dtype.itemsize
@@ -111,8 +111,8 @@ def mar_ccd(name, pixels, order="<", distance=150.25, twotheta=0, bias=10, photo
     for i, (tag, value) in enumerate(tags):
         struct.pack_into(order + "HHII", out, 10 + 12 * i, tag, 4, 1, value)
     words = {1024: 2, 1060: 3072, 1104: width, 1108: height, 1112: size, 1128: 65000, 1136: 1, 1664: distance * 1e3,
-             1668: 20500, 1672: 18250, 1680: 2500, 1692: twotheta * 1e3, 1708: 12500, 1724: twotheta * 1e3,
-             1740: 13000, 1756: 4, 1760: 500, 1796: 79346, 1800: 79346, 1804: bias * 1e3, 1808: photons, 1932: 97918}
+             1668: 20500, 1672: 18250, 1680: 2500, 1692: twotheta * 1e3, 1708: turn[0] * 1e3, 1724: twotheta * 1e3,
+             1740: turn[1] * 1e3, 1756: 4, 1760: turn[2] * 1e3, 1796: 79346, 1800: 79346, 1804: bias * 1e3, 1808: photons, 1932: 97918}
     for place, value in words.items():
         struct.pack_into(order + "i", out, place, int(round(value)))
     out[1028:1032] = b"MMX\0"
@@ -181,6 +181,11 @@ def good():
         report(name, counts("u2") + 1 - 10.0, int((counts("u2") == 64999).sum()))
     with open("fabio.mar2300", "rb") as file:
         plate = bytearray(file.read())
+    mar_ccd("round.mccd", counts("u2") + 1, turn=(359.75, 0.25, 0))
+    report("round.mccd", counts("u2") + 1 - 10.0, 0)
+    words = struct.unpack("<16i", plate[:64])
+    with open("round.mar2300", "wb") as file:
+        file.write(struct.pack("<16i", *words[:10], 359750, 250, *words[12:]) + plate[64:])
     plate[36:40] = bytes(4)
     with open("far.mar2300", "wb") as file:
         file.write(plate)
@@ -191,6 +196,7 @@ def good():
     pixels[0, 0] = pixels[29, 29] = 0
     report("fabio.mar2300", pixels, 3)
     report("far.mar2300", pixels, 3)
+    report("round.mar2300", pixels, 3)
 
 
 def bad():

@@ -3,6 +3,7 @@
  * that the maker published. Angles are in 1e-3 degree, lengths in um but for pixels (nm), the beam
  * centre in 1e-3 pixels from the outer corner of the first one, the wavelength in 1e-5 angstrom. */
 #include "base/context_internal.h"
+#include "base/rotation.h"
 #include "io/images/counts.h"
 #include "io/images/placement.h"
 #include "io/images/tiff.h"
@@ -129,7 +130,8 @@ static void read_rotation(const header *h, db_measured_image *image) {
     image->phi = header_number(h, START_ANGLES + 4 * axis, 1e-3);
     image->osc_range = header_number(h, ROTATION_RANGE, 1e-3);
     if (image->osc_range == 0)
-        image->osc_range = header_number(h, END_ANGLES + 4 * axis, 1e-3) - image->phi;
+        image->osc_range =
+            db_folded_turn(header_number(h, END_ANGLES + 4 * axis, 1e-3) - image->phi);
 }
 
 static db_status read_header(const header *h, db_measured_image *image) {

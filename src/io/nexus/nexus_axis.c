@@ -26,9 +26,6 @@ typedef struct values {
     int nears, at;                   /* how many; the place of this image's, or of the last */
 } values;
 
-/* Into (-180, 180]. */
-static double fold(double angle) { return angle - 360 * ceil(angle / 360 - 0.5); }
-
 static db_status unit_of(const db_hdf5_object *data, const char *otherwise, double *unit) {
     char name[64];
     snprintf(name, sizeof name, "%.60s", otherwise);
@@ -86,7 +83,7 @@ static double step_of(const values *v, int *moves) {
     const int count = v->nears - 1;
     if (v->count < 2) return NAN;
     for (int i = 0; i < count; i++) {
-        steps[i] = fold(v->near[i + 1] - v->near[i]);
+        steps[i] = db_folded_turn(v->near[i + 1] - v->near[i]);
         *moves |= db_turns(steps[i]);
     }
     const double own = steps[v->at < count ? v->at : count - 1];
@@ -115,22 +112,29 @@ static db_status stated_width(const db_nexus_file *file, const db_hdf5_object *f
     return DB_OK;
 }
 
+/* The turn from an angle to another, of `images`: the stated one if that leads there, too, past 360 degree. */
+static double turn_between(double from, double to, double images, double stated) {
+    const double width = (to - from) / images, beside = db_folded_turn(to - from - stated * images);
+    if (fabs(beside) <= 0.5 * fabs(stated))
+        return fabs(width - stated) > fabs(stated) ? stated : width;
+    return images > 1 ? width : db_folded_turn(width);
+}
+
 /* The turn from the image's start to its end; NAN: one of them is missing. */
 static db_status width_to_end(const db_nexus_file *file, const db_hdf5_object *from,
-                              const char *path, size_t frame, const values *starts, double step,
+                              const char *path, size_t frame, const values *starts, double stated,
                               char unit[64], double *width) {
     values ends;
     *width = NAN;
     DB_TRY(read_values(from, path, "_end", frame, unit, &ends));
     if (!ends.count) return DB_OK;
     if (ends.count > 1 || starts->count > 1) {
-        *width = ends.own - starts->own; /* one number each */
+        *width = turn_between(starts->own, ends.own, 1, stated); /* one number each */
     } else if (starts->count == 1) {
         size_t images = 1; /* of all that lie between */
         if (db_nexus_count_frames(file, &images) != DB_OK) return DB_OK;
-        *width = (ends.first - starts->first) / (double)images;
+        *width = turn_between(starts->first, ends.first, (double)images, stated);
     }
-    if (fabs(*width) > 180 && fabs(fold(*width) - step) <= 0.5 * fabs(step)) *width = fold(*width);
     return DB_OK;
 }
 
@@ -154,7 +158,8 @@ db_status db_nexus_axis_at(const db_nexus_file *file, const db_hdf5_object *from
     double stated, to_end;
     const double step = step_of(&starts, &axis->moves);
     DB_TRY(stated_width(file, from, path, frame, unit, &stated));
-    DB_TRY(width_to_end(file, from, path, frame, &starts, step, unit, &to_end));
+    DB_TRY(width_to_end(file, from, path, frame, &starts, isnan(stated) ? step : stated, unit,
+                        &to_end));
     const double by_steps = fabs(step) <= WIDEST_STEP ? step : NAN;
     axis->width = isfinite(to_end) && (db_turns(to_end) || isnan(stated)) ? to_end
                   : isfinite(stated)                                      ? stated
