@@ -125,6 +125,14 @@ static db_status write_list(const import_run *run) {
     if (shown && !whole) image.path = shown->name;
     db_expt_panel *const panel = db_imported_panels(from, shown);
     db_status status = db_experiment_copy(run->context, &from->experiment, &e);
+    if (status == DB_OK && from->content.polarization_unknown) {
+        e.beam.polarization = 2 * DB_LISTED_POLARIZATION - 1;
+        if (!run->options.quiet)
+            db_remark(
+                "import",
+                "%s: the polarization is not stated; %s has the fraction %g, as dxtbx takes it",
+                from->path, run->options.expt_file, DB_LISTED_POLARIZATION);
+    }
     if (status == DB_OK && !panel) status = db_fail_memory(run->context, "the panels of a list");
     if (status == DB_OK) status = take_crystal(run, &e, &has_crystal);
     if (status == DB_OK) status = name_group(run, group);

@@ -131,6 +131,7 @@ static db_status place_by_header(db_context *context, const db_image_geometry *g
     DB_TRY(db_setup_resolve(context, &setup, &file->experiment, NULL, NULL));
     file->content.osc_range = turns ? setup.osc : isnan(g->phi) ? 0 : g->osc_range;
     file->content.phi = turns ? setup.phi : isnan(g->phi) ? 0 : g->phi;
+    file->content.polarization_unknown = isnan(g->polarization);
     file->content.sensor_thickness = setup.sensor_thickness;
     file->content.attenuation_depth = setup.attenuation_depth;
     file->content.sensor_material = setup.sensor_material;

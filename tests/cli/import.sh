@@ -118,6 +118,7 @@ if has JSON; then
     sed 's/adu_per_eV = .*/adu_per_photon = 30/' "$corpus/two.geom" > two.geom
     printf 'flag_equal = 3\np1/mask_edge_pixels = 2\nbad_xy/min_x = 1\nbad_xy/max_x = 2\nbad_xy/min_y = 1\nbad_xy/max_y = 2\n' >> two.geom
     succeed import two.geom -o out/two.expt
+    grep -q "two.geom: the polarization is not stated; out/two.expt has the fraction 0.999" ../err || complain "a polarization: $(cat ../err)"
     grep -q "out/two.expt leaves out what two.geom says of: places of panels in arrays, bad regions by x and y, groups of panels$" ../err ||
         complain "what two.expt leaves out: $(cat ../err)"
     sed 's/"pedestal": 0.0/"pedestal": 10.0/' out/two.expt > listed.expt
@@ -132,6 +133,9 @@ facts = json.load(open("scaled.json"))["files"][0]["facts"]
 (image,) = panels("out/scaled.expt")
 assert (image["gain"], image["pedestal"], image["mask"]) == (facts["gain"], 40, []) and facts["gain"] == 7, (image, facts)
 assert image["trusted_range"] == [min(0, facts["counts"][0]) + 40, facts["saturation"] + 40], (image, facts)
+# a fraction that the files do not state is that of lists without it
+said = [json.load(open(f"out/{name}.expt"))["beam"][0]["polarization_fraction"] for name in ("scaled", "two", "listed")]
+assert all(abs(fraction - 0.999) < 1e-12 for fraction in said), said
 said = panels("out/two.expt")
 assert [p["name"] for p in said] == ["p0", "p1"] and [p["gain"] for p in said] == [30, 30], said
 assert said[0]["trusted_range"] == [-1e9, 12000] and said[0]["mask"] == [], said[0]

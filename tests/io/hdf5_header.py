@@ -316,7 +316,8 @@ def check_turned(path):
 def check_circled(path):
     """Kappa turns about -z of lists what phi turned about x; omega, outside of both, is the spindle."""
     with open(path) as file:
-        goniometer = json.load(file)["goniometer"][0]
+        listed = json.load(file)
+    goniometer = listed["goniometer"][0]
     kappa, phi = math.radians(30), math.radians(40)
     about_z = [[math.cos(kappa), math.sin(kappa), 0], [-math.sin(kappa), math.cos(kappa), 0], [0, 0, 1]]
     about_x = [[1, 0, 0], [0, math.cos(phi), -math.sin(phi)], [0, math.sin(phi), math.cos(phi)]]
@@ -324,7 +325,10 @@ def check_circled(path):
                 "setting_rotation": numpy.eye(3).ravel()}  # fmt: skip
     wrong = [key for key in expected if not numpy.allclose(goniometer[key], expected[key], atol=1e-9)]
     print(*(f"{path}: {key}: expected {expected[key]}, found {goniometer[key]}\n" for key in wrong), end="")
-    return len(wrong) > 0
+    fraction = listed["beam"][0]["polarization_fraction"]  # not stated
+    if not math.isclose(fraction, 0.999):
+        print(f"{path}: expected a polarization of 0.999, found {fraction}")
+    return len(wrong) > 0 or not math.isclose(fraction, 0.999)
 
 
 if __name__ == "__main__":

@@ -139,7 +139,7 @@ static db_status move_beam(const models *m, const db_scan_place *place, double a
 }
 
 static db_status read_beam(const models *m, const db_scan_place *place, db_beam *beam) {
-    double against[3], normal[3] = { 0, 1, 0 }, fraction = 0.999; /* dxtbx's */
+    double against[3], normal[3] = { 0, 1, 0 }, fraction = DB_LISTED_POLARIZATION;
     if (!m->beam.value) return db_json_fail(&m->beam, "the experiment's beam");
     DB_TRY(check_beam(m));
     const db_json direction = db_json_member(&m->beam, "direction"),

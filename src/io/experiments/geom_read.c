@@ -301,7 +301,7 @@ db_status db_geom_experiment(db_geom *geom, const db_geom_image *image, db_exper
     static const double along[3] = { 0, 0, -1 };
     double wavelength = NAN;
     DB_TRY(read_wavelength(geom, image, &wavelength));
-    db_beam_set_simple(wavelength, along, &experiment->beam);
+    db_beam_set_simple(wavelength, along, NAN, &experiment->beam, content);
     set_still(experiment);
     DB_TRY(check_regions(geom));
     DB_TRY(make_detector(geom, image, experiment, content));

@@ -3,13 +3,16 @@
 
 #include "base/context_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void db_beam_set_simple(double wavelength, const double direction[3], db_beam *beam) {
+void db_beam_set_simple(double wavelength, const double direction[3], double polarization,
+                        db_beam *beam, db_expt_content *content) {
     static const double horizontal[3] = { 1, 0, 0 };
     beam->wavelength = wavelength;
-    beam->polarization = 0;
+    content->polarization_unknown = isnan(polarization);
+    beam->polarization = content->polarization_unknown ? 0 : polarization;
     beam->source_count = 1;
     beam->sources[0] = (db_source){ .wavelength_ratio = 1, .weight = 1 };
     memcpy(beam->direction, direction, sizeof beam->direction);

@@ -7,9 +7,10 @@
 #include <dualbragg/io.h>
 #include <dualbragg/expert/experiment_list_content.h>
 
-/* One unpolarized source along a unit vector; should it be polarized after all, E is along x of the
- * laboratory of dxtbx. */
-void db_beam_set_simple(double wavelength, const double direction[3], db_beam *beam);
+/* One source along a unit vector, E along x of the laboratory of dxtbx. polarization: the Kahn factor; NAN: unknown, which
+ * the content keeps. */
+void db_beam_set_simple(double wavelength, const double direction[3], double polarization,
+                        db_beam *beam, db_expt_content *content);
 
 /* No two-theta, which would be about the spindle, backwards; no other turn, not curved. */
 void db_detector_set_flat(const double spindle_axis[3], db_detector *detector);

@@ -153,11 +153,11 @@ static db_status read_detector(const placing *p, const db_beam *beam, db_detecto
     return status;
 }
 
-static void read_beam(const placing *p, db_beam *beam) {
+static void read_beam(const placing *p, db_beam *beam, db_expt_content *content) {
     double direction[3];
     db_apply(p->turn, p->xparm->beam, direction);
     db_normalize(direction);
-    db_beam_set_simple(p->xparm->wavelength, direction, beam);
+    db_beam_set_simple(p->xparm->wavelength, direction, NAN, beam, content);
 }
 
 /* The angle at which the image begins, told by the number in its name. */
@@ -212,7 +212,7 @@ static db_status read_crystal(const placing *p, db_crystal *crystal, db_expt_con
 static db_status read_models(const placing *p, const char *image, db_experiment *experiment,
                              db_expt_content *content) {
     db_detector *const detector = &experiment->detector;
-    read_beam(p, &experiment->beam);
+    read_beam(p, &experiment->beam, content);
     DB_TRY(read_scan(p, image, &experiment->goniometer, content));
     DB_TRY(read_detector(p, &experiment->beam, detector, content));
     db_detector_set_flat(experiment->goniometer.spindle_axis, detector);

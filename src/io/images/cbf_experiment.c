@@ -173,9 +173,8 @@ static db_status make_experiment(const placed_file *f, const db_measured_image *
     if (!(image->wavelength > 0))
         return db_fail(f->context, DB_ERROR_INPUT, "%s: expected a wavelength, found none",
                        f->path);
-    db_beam_set_simple(image->wavelength, f->beam.direction, beam);
+    db_beam_set_simple(image->wavelength, f->beam.direction, image->polarization, beam, content);
     memcpy(beam->polarization_axis, f->beam.polarization_axis, sizeof beam->polarization_axis);
-    if (!isnan(image->polarization)) beam->polarization = image->polarization;
     take_scan(f, experiment, content);
     content->attenuation_depth = NAN;
     if (image->sensor_thickness > 0) {

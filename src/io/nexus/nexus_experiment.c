@@ -230,8 +230,7 @@ db_status db_nexus_experiment(db_context *context, const char *path,
         status = db_fail(context, DB_ERROR_INPUT,
                          "%s: expected incident_wavelength in the beam, found none", path);
     if (status == DB_OK) {
-        db_beam_set_simple(g.wavelength, along, &experiment->beam);
-        if (!isnan(g.polarization)) experiment->beam.polarization = g.polarization;
+        db_beam_set_simple(g.wavelength, along, g.polarization, &experiment->beam, content);
         take_scan(&g, experiment, content);
         status = make_detector(context, path, &all, experiment, content);
     }

@@ -63,6 +63,9 @@ typedef enum db_expt_map {
     DB_EXPT_MAP_COUNT
 } db_expt_map;
 
+/** Fraction of polarized light of a list that does not state it, as in dxtbx. */
+#define DB_LISTED_POLARIZATION 0.999
+
 /** Contents of a list that a db_experiment does not hold. */
 typedef struct db_expt_content {
     long number;          /**< of the experiment taken, from 0 */
@@ -74,6 +77,7 @@ typedef struct db_expt_content {
     int varies;      /**< 1: the crystal varies along the scan; the values at the image are used */
     /** of the image (degree); osc_range negative: it turns backwards; 0: a still; NAN: not stated */
     double phi, osc_range;
+    int polarization_unknown; /**< 1: not stated; the experiment's beam is unpolarized */
     char space_group[96];     /**< Hall symbol or number; "" */
     double mosaicity;         /**< full width (degree); NAN */
     double domain_size;       /**< angstrom; NAN */
