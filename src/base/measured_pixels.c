@@ -31,9 +31,9 @@ db_status db_need_panels(db_context *context, const db_measured_image *image) {
 
 void db_trusted_range(const db_measured_image *image, double range[2]) {
     const size_t count = db_measured_pixels(image);
-    range[0] = 0;
+    range[0] = image->underload;
     range[1] = isfinite(image->overload) ? image->overload : DB_NO_LIMIT;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && image->underload == 0; i++)
         if (image->mask[i] == DB_MASK_TRUSTED && (double)image->value[i] < range[0])
             range[0] = floor((double)image->value[i]);
 }

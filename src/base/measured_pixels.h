@@ -8,7 +8,8 @@
 /* Counts beyond every detector's, for lists, which hold no infinity. */
 #define DB_NO_LIMIT 1e9
 
-/* Least and largest count, pedestal subtracted, that an image's pixels may be trusted with. */
+/* Least and largest count, pedestal subtracted, that an image's pixels may be trusted with. Of an image without a lower limit
+ * the least is that of its pixels, or 0. */
 DB_API void db_trusted_range(const db_measured_image *image, double range[2]);
 
 /* DB_ERROR_USAGE, unless panels fill the image, one below the other. */

@@ -230,6 +230,9 @@ for _kind, _largest in (("u1", 2**8), ("u2", 2**16), ("u4", 2**32)):
 stated = numpy.delete(marked(counts(), 2**16 - 1, 2**16 - 2)[0], 5, axis=0)
 pixels("stated", marked(counts(), 2**16 - 1, 2**16 - 2), [0, 2**16 - 2], stated.mean(), [0, 0, FAST],
        {DETECTOR + "saturation_value": 2**16 - 2})  # fmt: skip
+pixels("underload", noise("i4"), [0, noise("i4")[0].max()], noise("i4")[0][noise("i4")[0] >= 0].mean(),
+       [(noise("i4")[0] == -1).sum(), 0, (noise("i4")[0] < -1).sum()], {DETECTOR + "underload_value": 0})  # fmt: skip
+pixels("underload_low", noise("i4"), *ranges(noise("i4")), [0, 0, 0], {DETECTOR + "underload_value": -20})
 lines = numpy.zeros((SLOW, FAST), "u4")
 lines[5:7] = 1
 each = numpy.stack([numpy.roll(lines, n, axis=0) for n in range(IMAGES)])

@@ -21,6 +21,9 @@ done
 echo "0.02 0.001 0  -0.001 0.02 0  0 0 0.015" | tr -s ' ' | xargs -n 3 > matrix.mat
 "$DUALBRAGG" import circled.h5#2 matrix.mat -o circled.expt --quiet > said 2>&1 &&
     "$python" -B "$SOURCE_DIR/tests/io/hdf5_header.py" circled circled.expt || { cat said; failed=1; }
+# A list has the lower limit of the file, not the least number of one image.
+"$DUALBRAGG" import underload_low.h5#1 -o limit.expt --quiet > said 2>&1 && tr -d ' \n' < limit.expt | grep -q '"trusted_range":\[-20' ||
+    { cat said; grep -A 2 trusted_range limit.expt; failed=1; }
 # What a file leaves open is told by sim and fit as well.
 "$DUALBRAGG" sim -img screen.h5#2 -cell 60 60 60 90 90 90 -default_F 1 -N 1 -floatfile x.bin > said 2>&1
 grep -q "screen.h5: omega is 45 degree .* how far the crystal turns" said || { cat said; failed=1; }

@@ -51,7 +51,9 @@ typedef struct db_measured_image {
     double readout_noise;               /**< counts, standard deviation of a pixel; 0 */
     /** counts of each pixel that were subtracted besides the pedestal; owned; NULL: none */
     float *dark;
-    double reserved[6]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** value below which pixels are masked, pedestal subtracted; 0: 0, or the file states none */
+    double underload;
+    double reserved[5]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_measured_image;
 
 /** Reads an image, recognized by content: SMV, miniCBF (Pilatus, Eiger), full CBF (imgCIF; pixels

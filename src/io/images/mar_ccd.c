@@ -205,5 +205,6 @@ db_status db_mar_ccd_decode(db_context *context, const char *path, const db_file
                                .gap_is = DB_MASK_OVERLOAD };
     take_pixels(content->bytes + PIXELS, width, &t, &counts, image);
     image->overload = (double)saturation - image->pedestal;
+    if (image->pedestal > 0 && t.format != 2) image->underload = 1 - image->pedestal;
     return DB_OK;
 }

@@ -272,6 +272,8 @@ db_status db_smv_decode(db_context *context, const char *path, const db_file_con
     DB_TRY(read_saturation(&header, layout.type, &saturation));
     DB_TRY(db_image_allocate(context, path, layout.fast_pixels, layout.slow_pixels, image));
     decode_pixels(&layout, saturation, image);
+    const int is_unsigned = layout.type == DB_SMV_UINT16 || layout.type == DB_SMV_UINT32;
+    if (image->pedestal > 0 && is_unsigned) image->underload = 1 - image->pedestal;
     /* of an image with a pedestal, or with our own noise, negative numbers are counts */
     if (image->pedestal == 0 && !is_from(&header, "dualbragg")) db_settle_marks(image);
     return DB_OK;

@@ -184,8 +184,11 @@ static db_status collect_modules(reading *r, long frame, db_hdf5_pieces *pixels,
 }
 
 /* Pieces of one image may come from data sets of several types. */
-static void subtract_pedestal(db_measured_image *image) {
+static void subtract_pedestal(const reading *r) {
+    db_measured_image *const image = r->image;
     const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    if (isfinite(r->header.limits.underload))
+        image->underload = r->header.limits.underload - image->pedestal;
     if (image->pedestal == 0) return;
     for (size_t i = 0; i < count; i++)
         image->value[i] = (float)((double)image->value[i] - image->pedestal);
@@ -214,7 +217,7 @@ static db_status unpack_frame(reading *r, const db_hdf5_pieces *pixels,
     if (r->mask.pixels) keep_mask(r);
     DB_TRY(db_hdf5_unpack(r->file.context, r->file.path, pixels, db_nexus_take_pixels, &s));
     if (s.settles) db_settle_marks(r->image);
-    subtract_pedestal(r->image);
+    subtract_pedestal(r);
     return DB_OK;
 }
 
