@@ -195,6 +195,27 @@ static void zeros_are_not_known_and_named(void **state) {
     db_measured_image_clear(&image);
 }
 
+/* Headers as published; what makes no sense in them does not keep the image from being read. */
+static void what_makes_no_sense_is_named_and_not_used(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        { "# Silicon sensor, thickness 1000.000000 m\r\n", "a sensor of 1e+06 mm" },
+        { "# Silicon sensor, thickness -0.0003 m\r\n", "a sensor of -0.3 mm" },
+        { "# Count_cutoff (nil)\r\n", "Count_cutoff is (nil)" },
+        { "# Exposure_time (nil)\r\n", "Exposure_time is (nil)" },
+        { "# Start_angle (nil)\r\n", "Start_angle is (nil)" },
+        { "# Detector_2theta (nil) deg.\r\n", "Detector_2theta is (nil)" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_measured_image image;
+        read_noticed(cases[i][0], &image);
+        if (!strstr(notices, cases[i][1])) fail_msg("%s: found '%s'", cases[i][0], notices);
+        assert_true(isnan(image.sensor_thickness) && isinf(image.overload) &&
+                    isnan(image.exposure) && isnan(image.phi) && isnan(image.twotheta));
+        db_measured_image_clear(&image);
+    }
+}
+
 static void scans_keep_their_sense_and_their_axis(void **state) {
     (void)state;
     static const char scan[] = "# Start_angle 10.0 deg.\r\n# Angle_increment -0.5 deg.\r\n";
@@ -493,6 +514,7 @@ int main(void) {
         cmocka_unit_test(what_the_header_leaves_out_stays_unknown),
         cmocka_unit_test(units_are_those_of_the_header),
         cmocka_unit_test(zeros_are_not_known_and_named),
+        cmocka_unit_test(what_makes_no_sense_is_named_and_not_used),
         cmocka_unit_test(scans_keep_their_sense_and_their_axis),
         cmocka_unit_test(a_header_without_its_item_is_found),
         cmocka_unit_test(marks_of_unsigned_pixels_are_no_counts),

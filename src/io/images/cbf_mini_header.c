@@ -186,6 +186,11 @@ static db_status read_entry(const mini_header *header, const entry *e, const dou
     double number[2] = { NAN, NAN };
     db_word unit[2] = { { "", 0 }, { "", 0 } };
     if (!find_entry(header, e->key, text, sizeof text)) return DB_OK;
+    if (strncmp(text, "(nil)", 5) == 0) {
+        db_notice(header->context, "%s: %s is (nil), which means that it is not known",
+                  header->path, e->key);
+        return DB_OK;
+    }
     if (split_header(text, e->count, number, unit) < e->count)
         return db_fail(header->context, DB_ERROR_INPUT,
                        "%s: expected %d number%s as %s, found '%.60s'", header->path, e->count,
@@ -231,10 +236,15 @@ static db_status read_sensor(const mini_header *header, db_measured_image *image
     const int is_number =
         split_header(thickness + strspn(thickness, " \t:=,"), 1, &number, &unit) == 1;
     const double mm = is_number ? convert(LENGTH, number, unit, NAN) : NAN;
-    if (!(mm >= 0 && mm < 100))
+    if (isnan(mm))
         return db_fail(header->context, DB_ERROR_INPUT,
-                       "%s: expected a thickness of the sensor from 0 to 0.1 m, found '%.60s'",
+                       "%s: expected a thickness of the sensor with a known unit, found '%.60s'",
                        header->path, text);
+    if (!(mm >= 0 && mm < DB_THICKEST_SENSOR)) {
+        db_notice(header->context, "%s: a sensor of %g mm makes no sense and is not used",
+                  header->path, mm);
+        return DB_OK;
+    }
     *word = '\0';
     if (!(mm > 0)) return DB_OK; /* not known to the writer */
     image->sensor_thickness = 1e3 * mm;

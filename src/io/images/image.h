@@ -6,6 +6,9 @@
 
 #include <dualbragg/io.h>
 
+/* No sensor that a header states is thicker (mm). */
+#define DB_THICKEST_SENSOR 100
+
 /* Everything unknown, no pixels. */
 void db_image_init(db_measured_image *image, const char *format);
 

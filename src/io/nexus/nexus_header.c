@@ -136,10 +136,10 @@ static db_status read_detector(header *h) {
     DB_TRY(db_hdf5_find_text(d, "description", image->detector, sizeof image->detector, &found));
     DB_TRY(db_nexus_length(d, "sensor_thickness", sensors, &thickness));
     DB_TRY(db_hdf5_find_text(d, "sensor_material", material, sizeof material, &found));
-    if (thickness > 2 * DB_NO_SENSOR && thickness < 100) {
+    if (thickness > 2 * DB_NO_SENSOR && thickness < DB_THICKEST_SENSOR) {
         image->sensor_thickness = 1e3 * thickness;
         image->sensor_material = db_sensor_material_find(material);
-    } else if (thickness >= 100) {
+    } else if (thickness >= DB_THICKEST_SENSOR) {
         db_notice(d->context, "%s: a sensor of %g mm makes no sense and is not used", d->file,
                   thickness);
     }
