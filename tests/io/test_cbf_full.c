@@ -152,14 +152,16 @@ static void add(pieces *p, const void *bytes, size_t size) {
 }
 static void add_text(pieces *p, const char *text) { add(p, text, strlen(text)); }
 
+static const char usual_type[] = "signed 32-bit integer", *element_type = usual_type;
+
 static void add_section(pieces *p, int id, const char *conversions, const char *shape,
                         const void *bytes, size_t size) {
     char header[600];
     snprintf(header, sizeof header,
              ";\n--CIF-BINARY-FORMAT-SECTION--\nContent-Type: application/octet-stream;\n"
              "     conversions=\"%s\"\nContent-Transfer-Encoding: BINARY\nX-Binary-Size: %zu\n"
-             "X-Binary-ID: %d\nX-Binary-Element-Type: \"signed 32-bit integer\"\n%s\n",
-             conversions, size, id, shape);
+             "X-Binary-ID: %d\nX-Binary-Element-Type: \"%s\"\n%s\n",
+             conversions, size, id, element_type, shape);
     add_text(p, header);
     add(p, "\x0c\x1a\x04\xd5", 4);
     add(p, bytes, size);
@@ -635,6 +637,91 @@ static void sections_without_names_are_panels(void **state) {
     }
 }
 
+/* Of 12 pixels in one array of a type, with a row of array_intensities. */
+static void limits_are_those_of_table_and_type(void **state) {
+    (void)state;
+    enum { G = DB_MASK_GAP, O = DB_MASK_OVERLOAD, B = DB_MASK_BAD };
+    static const struct {
+        const char *type, *items, *values;
+        int64_t pixel[12];
+        uint8_t mask[12];
+        double underload, overload;
+    } cases[] = {
+        { "unsigned 32-bit integer",
+          "gain",
+          "1",
+          { 4294967295, 2147483648, 2147483647, 5, 0 },
+          { B, B },
+          0,
+          INFINITY },
+        { "unsigned 32-bit integer",
+          "overload",
+          "900",
+          { 4294967295, 900, 899 },
+          { B, O },
+          0,
+          900 },
+        { "unsigned 16-bit integer",
+          "undefined_value",
+          "65535",
+          { 65535, 65534, 7, 0 },
+          { B },
+          0,
+          INFINITY },
+        { "unsigned 16-bit integer", "overload", "65535", { 65535, 65534, 7, 0 }, { O }, 0, 65535 },
+        { "signed 16-bit integer", "gain", "1", { 32767, 32766, 7, 0 }, { O }, 0, 32767 },
+        { "signed 32-bit integer",
+          "undefined_value",
+          "0",
+          { 0, 3, -7, 5, 1, 1, 1, 1, 1, 1, 1, 1 },
+          { B },
+          0,
+          INFINITY },
+        { "signed 32-bit integer",
+          "undefined_value",
+          "-1",
+          { -1, 3, -2, 5, 1, 1, 1, 1, 1, 1, 1, 1 },
+          { B, 0, B },
+          0,
+          INFINITY },
+        { "signed 32-bit integer",
+          "underload",
+          "-5",
+          { -6, -5, -9, 5, 1, 1, 1, 1, 1, 1, 1, 1 },
+          { B, 0, B },
+          -5,
+          INFINITY },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static pieces file;
+        char text[400];
+        unsigned char offsets[15 * 12];
+        db_measured_image image;
+        file.size = 0;
+        snprintf(
+            text, sizeof text,
+            "###CBF: VERSION 1.5\ndata_x\n_array_intensities.array_id A\n_array_intensities.%s %s\n"
+            "_diffrn_data_frame.array_id A\n_diffrn_data_frame.binary_id 1\n_array_data.data\n",
+            cases[i].items, cases[i].values);
+        add_text(&file, text);
+        snprintf(text, sizeof text,
+                 "X-Binary-Number-of-Elements: 12\nX-Binary-Size-Fastest-Dimension: 4\n"
+                 "X-Binary-Size-Second-Dimension: 3");
+        element_type = cases[i].type;
+        add_section(&file, 1, "x-CBF_BYTE_OFFSET", text, offsets,
+                    cbf_compress(cases[i].pixel, 12, offsets));
+        element_type = usual_type;
+        expect_ok(test_context(),
+                  db_read_image(test_context(), folder_file("limits.cbf", file.bytes, file.size),
+                                &image));
+        for (int k = 0; k < 12; k++)
+            if (image.mask[k] != cases[i].mask[k])
+                fail_msg("case %zu, pixel %d: mask %d", i, k, image.mask[k]);
+        assert_true(image.underload == cases[i].underload && image.overload == cases[i].overload);
+        db_measured_image_clear(&image);
+    }
+}
+
 static void tables_that_contradict_the_arrays_are_named(void **state) {
     (void)state;
     db_measured_image image;
@@ -717,6 +804,7 @@ int main(void) {
         cmocka_unit_test(axes_that_lead_nowhere_are_named),
         cmocka_unit_test(panels_must_have_one_width),
         cmocka_unit_test(sections_without_names_are_panels),
+        cmocka_unit_test(limits_are_those_of_table_and_type),
         cmocka_unit_test(tables_that_contradict_the_arrays_are_named),
         cmocka_unit_test(damaged_files_never_crash),
         cmocka_unit_test(measured_images_are_read),

@@ -442,6 +442,9 @@ static void marks_of_unsigned_pixels_are_no_counts(void **state) {
         { "unsigned 32-bit integer", { 7, 4294967295, 4294967294, 2147483648 }, { 0, 1, 1, 1 } },
         { "unsigned 32-bit integer", { 2147483646, 0, 4294967040, 5 }, { 0, 0, 1, 0 } },
         { "unsigned 16-bit integer", { 65535, 65534, 65533, 40000 }, { 1, 0, 0, 0 } },
+        /* cut off where the type ends, although Count_cutoff is not known */
+        { "signed 16-bit integer", { 32767, 32766, -1, 0 }, { 1, 0, 1, 0 } },
+        { "signed 8-bit integer", { 127, 126, 1, 0 }, { 1, 0, 0, 0 } },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         unsigned char compressed[60];

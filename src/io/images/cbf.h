@@ -25,6 +25,16 @@ typedef struct db_cbf_binary {
     int is_signed;
 } db_cbf_binary;
 
+/* Which numbers the elements can be, and which of them no counter reaches. */
+typedef struct db_cbf_range {
+    int64_t lowest, highest;
+    int64_t mark; /* of unsigned elements: from here on marks of pixels without data */
+    double
+        clips; /* from here on signed elements are cut off; INFINITY: the type is wider than counters */
+} db_cbf_range;
+
+db_cbf_range db_cbf_range_of(const db_cbf_binary *binary);
+
 /* Finds the next binary section at or behind `from`; checks that it is complete, of integers and
  * compressed in a known way. *binary is all 0 (bytes NULL) if there is none. */
 db_status db_cbf_binary_next(db_context *context, const char *path, const db_file_content *content,

@@ -170,6 +170,19 @@ static db_status check_digest(const mime_header *header, const db_cbf_binary *bi
                    header->path, DB_WORD_ARGUMENTS(word), found);
 }
 
+db_cbf_range db_cbf_range_of(const db_cbf_binary *binary) {
+    const int bits = binary->bits - binary->is_signed;
+    const int64_t highest = bits >= 63 ? INT64_MAX : (int64_t)(((uint64_t)1 << bits) - 1);
+    return (db_cbf_range){
+        .lowest = binary->is_signed ? -highest - 1 : 0,
+        .highest = highest,
+        .mark = binary->is_signed    ? INT64_MAX
+                : binary->bits == 32 ? (int64_t)INT32_MAX + 1
+                                     : highest,
+        .clips = binary->is_signed && binary->bits < 32 ? (double)highest : INFINITY,
+    };
+}
+
 db_status db_cbf_binary_next(db_context *context, const char *path, const db_file_content *content,
                              const char *from, db_cbf_binary *binary) {
     static const char boundary[] = "--CIF-BINARY-FORMAT-SECTION--";

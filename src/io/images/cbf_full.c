@@ -1,8 +1,8 @@
 /* Full CBF (imgCIF): each binary section is an array of up to three dimensions. An array is cut
  * into panels by array_structure_list_section; without that each of its sections along the slowest
  * dimension is a panel. Panels are taken in the order of the arrays in the file, and within one as
- * the table names them. Values up to undefined_value have no data, those from overload on are
- * overloads. */
+ * the table names them. Pixels of undefined_value have no data, those below underload are not to be trusted, those
+ * from overload on are overloads. The largest numbers of a type are as in miniCBF files. */
 #include "io/images/cbf.h"
 
 #include "base/context_internal.h"
@@ -40,8 +40,13 @@ static db_status allocate_array(const decoding *d) {
     return DB_OK;
 }
 
-/* All elements of a binary section, to be freed; fails if one needs more than 32 bits. */
+/* All elements of a binary section, to be freed, as 32 bits: a signed number, or of an unsigned type an unsigned one. Fails if
+ * one needs more. */
 static db_status unpack_array(const decoding *d, const db_cbf_binary *binary, int32_t **element) {
+    const db_cbf_range range = db_cbf_range_of(binary);
+    const int64_t lowest = range.lowest < INT32_MIN ? INT32_MIN : range.lowest,
+                  widest = binary->is_signed ? INT32_MAX : UINT32_MAX,
+                  highest = range.highest > widest ? widest : range.highest;
     const size_t count = (size_t)(binary->fast_pixels * binary->slow_pixels * binary->sections);
     const unsigned char *const bytes = (const unsigned char *)binary->bytes;
     size_t found = 0;
@@ -53,9 +58,9 @@ static db_status unpack_array(const decoding *d, const db_cbf_binary *binary, in
                               binary->packed_flags, *element);
     } else {
         db_byte_offset stream = { .next = bytes, .end = bytes + binary->size };
-        while (found < count && db_byte_offset_next(&stream) && stream.value >= INT32_MIN &&
-               stream.value <= INT32_MAX)
-            (*element)[found++] = (int32_t)stream.value;
+        while (found < count && db_byte_offset_next(&stream) && stream.value >= lowest &&
+               stream.value <= highest)
+            (*element)[found++] = (int32_t)(uint32_t)stream.value;
     }
     if (found == count) return DB_OK;
     return db_fail(d->context, DB_ERROR_INPUT,
@@ -63,20 +68,37 @@ static db_status unpack_array(const decoding *d, const db_cbf_binary *binary, in
                    count, binary->id, found);
 }
 
-/* undefined_value and overload of an array; -INFINITY, INFINITY if the table has none. */
-static void limits_of(const decoding *d, db_word array, double limit[2], double *gain) {
+/* What a table says of the values of an array; without it the values of nothing_said. */
+typedef struct limits {
+    double undefined, underload, overload, gain;
+} limits;
+
+static const limits nothing_said = { NAN, -INFINITY, INFINITY, 1 };
+
+static limits limits_of(const decoding *d, db_word array) {
     const db_cif_table *const t = &d->of.intensities;
     const int id = db_cif_column(t, "array_id");
-    limit[0] = -INFINITY;
-    limit[1] = INFINITY;
-    *gain = 1;
+    limits said = nothing_said;
     for (size_t row = 0; row < t->rows; row++) {
         if (array.length && !db_same_word(db_cif_value(t, row, id), array)) continue;
-        db_cif_number(t, row, db_cif_column(t, "undefined_value"), &limit[0]);
-        db_cif_number(t, row, db_cif_column(t, "overload"), &limit[1]);
-        db_cif_number(t, row, db_cif_column(t, "gain"), gain);
-        return;
+        db_cif_number(t, row, db_cif_column(t, "undefined_value"), &said.undefined);
+        db_cif_number(t, row, db_cif_column(t, "underload"), &said.underload);
+        db_cif_number(t, row, db_cif_column(t, "overload"), &said.overload);
+        db_cif_number(t, row, db_cif_column(t, "gain"), &said.gain);
+        break;
     }
+    return said;
+}
+
+/* Marks of 32 bits are beyond every limit; the largest number of fewer bits may be an overload. */
+static uint8_t mask_of(double value, const limits *said, const db_cbf_binary *binary,
+                       const db_cbf_range *range) {
+    const int is_mark = value >= (double)range->mark;
+    if (fabs(value - said->undefined) <= 0 || value < said->underload ||
+        (is_mark && binary->bits >= 32))
+        return DB_MASK_BAD;
+    if (value >= fmin(said->overload, range->clips)) return DB_MASK_OVERLOAD;
+    return is_mark ? DB_MASK_BAD : DB_MASK_TRUSTED;
 }
 
 static void copy_panel(const decoding *d, size_t p, const db_cbf_binary *binary,
@@ -85,11 +107,12 @@ static void copy_panel(const decoding *d, size_t p, const db_cbf_binary *binary,
     db_measured_image *const image = d->image;
     const size_t width = (size_t)one->count[0];
     const size_t first = image->panels ? (size_t)image->panels[p].first_row * width : 0;
-    double limit[2], gain;
-    limits_of(d, one->array, limit, &gain);
+    const limits said = limits_of(d, one->array);
+    const db_cbf_range range = db_cbf_range_of(binary);
     if (p == 0) {
-        image->overload = limit[1];
-        image->gain = gain > 0 ? gain : 1;
+        image->overload = fmin(said.overload, range.clips);
+        image->underload = isfinite(said.underload) ? said.underload : 0;
+        image->gain = said.gain > 0 ? said.gain : 1;
     }
     for (int s = 0; s < one->count[1]; s++) {
         const size_t row =
@@ -98,11 +121,10 @@ static void copy_panel(const decoding *d, size_t p, const db_cbf_binary *binary,
             (size_t)one->start[0];
         for (size_t f = 0; f < width; f++) {
             const size_t at = first + (size_t)s * width + f;
-            const double value = (double)element[row + f];
+            const int32_t bits = element[row + f];
+            const double value = binary->is_signed ? (double)bits : (double)(uint32_t)bits;
             image->value[at] = (float)value;
-            image->mask[at] = value <= limit[0]   ? DB_MASK_BAD
-                              : value >= limit[1] ? DB_MASK_OVERLOAD
-                                                  : DB_MASK_TRUSTED;
+            image->mask[at] = mask_of(value, &said, binary, &range);
         }
     }
 }

@@ -1,9 +1,11 @@
 /* miniCBF images: one byte-offset compressed array and a header of lines "# Key value", as Pilatus and Eiger
  * detectors write them. Pixels of -1 lie between modules, other negative pixels are defective, pixels from
- * Count_cutoff on are overloads. In unsigned arrays the largest numbers are such marks. */
+ * Count_cutoff on are overloads, and so is the largest number of signed arrays of 8 and 16 bits. In unsigned arrays the
+ * largest numbers are marks. */
 #include "base/context_internal.h"
 #include "io/images/cbf.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,25 +18,21 @@ static db_status element_error(db_context *context, const char *path, size_t i,
 static db_status decode_pixels(db_context *context, const char *path, const db_cbf_binary *binary,
                                db_measured_image *image) {
     const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
-    const int value_bits = binary->bits - binary->is_signed;
-    const int64_t highest =
-        value_bits >= 63 ? INT64_MAX : (int64_t)(((uint64_t)1 << value_bits) - 1);
-    /* no counter goes so far: marks of pixels without data */
-    const int64_t first_mark = binary->bits == 32 ? (int64_t)INT32_MAX + 1 : highest;
-    const int64_t lowest = binary->is_signed ? -highest - 1 : 0;
+    const db_cbf_range range = db_cbf_range_of(binary);
+    image->overload = fmin(image->overload, range.clips);
     db_byte_offset stream = { .next = (const unsigned char *)binary->bytes,
                               .end = (const unsigned char *)binary->bytes + binary->size };
     for (size_t i = 0; i < count; i++) {
         if (!db_byte_offset_next(&stream))
             return element_error(context, path, i, binary->fast_pixels, "the end of the data");
-        if (stream.value < lowest || stream.value > highest)
+        if (stream.value < range.lowest || stream.value > range.highest)
             return element_error(context, path, i, binary->fast_pixels,
                                  "a value beyond the range of the element type");
         const double counts = (double)stream.value;
         image->value[i] = (float)counts;
         if (stream.value == -1)
             image->mask[i] = DB_MASK_GAP;
-        else if (stream.value < 0 || (!binary->is_signed && stream.value >= first_mark))
+        else if (stream.value < 0 || stream.value >= range.mark)
             image->mask[i] = DB_MASK_BAD;
         else if (counts >= image->overload)
             image->mask[i] = DB_MASK_OVERLOAD;
