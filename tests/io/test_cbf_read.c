@@ -372,6 +372,28 @@ static void a_wrong_checksum_is_noticed(void **state) {
                    "layout.cbf", "damaged", digest);
 }
 
+/* Other writers: the name of the compression on the first line, room for a checksum that was not filled. */
+static void other_ways_to_write_the_binary_header_are_understood(void **state) {
+    (void)state;
+    static const int64_t values[4] = { 3, 1, 4, 1 };
+    unsigned char compressed[60];
+    const size_t length = cbf_compress(values, 4, compressed);
+    cbf_layout layout = cbf_layout_of(2, 2, (long long)length);
+    layout.md5 = "Content-MD5:                         \r\n";
+    size_t size;
+    char *const bytes = cbf_bytes(&layout, compressed, length, &size);
+    static const char broken[] = ";\r\n     conv", joined[] = ";       conv";
+    char *const at = strstr(bytes, broken);
+    assert_non_null(at);
+    memcpy(at, joined, sizeof joined - 1);
+    db_measured_image image;
+    expect_ok(test_context(),
+              db_read_image(test_context(), folder_file("other.cbf", bytes, size), &image));
+    free(bytes);
+    for (int i = 0; i < 4; i++) assert_true(image.value[i] == (float)values[i]);
+    db_measured_image_clear(&image);
+}
+
 static void element_types_set_the_range(void **state) {
     (void)state;
     db_context *context = test_context();
@@ -525,6 +547,7 @@ int main(void) {
         cmocka_unit_test(a_binary_header_that_does_not_fit_the_data_is_noticed),
         cmocka_unit_test(checksums_are_those_of_md5),
         cmocka_unit_test(a_wrong_checksum_is_noticed),
+        cmocka_unit_test(other_ways_to_write_the_binary_header_are_understood),
         cmocka_unit_test(element_types_set_the_range),
         cmocka_unit_test(damaged_files_never_crash),
         cmocka_unit_test(a_pilatus_frame_is_read),
