@@ -81,15 +81,28 @@ static db_status direction_of(const db_imgcif *t, long row, double vector[3]) {
     return fail_axis(t, value(&t->axis, (size_t)row, "id"), "a vector of some length");
 }
 
-/* The setting of an axis in the frame, else at the scan's start; for axes of pixels, at the first pixel. */
+/* The row of an axis for the image's frame, which the first row of data_frame names; -1: none. */
+static long row_in_frame(const db_imgcif *t, db_word id) {
+    const db_cif_table *const f = &t->frame_axis;
+    const db_word frame = t->data_frame.rows ? value(&t->data_frame, 0, "id") : (db_word){ "", 0 };
+    for (size_t row = 0; row < f->rows; row++) {
+        const db_word of = value(f, row, "frame_id");
+        if (db_same_word(value(f, row, "axis_id"), id) &&
+            (frame.length == 0 || of.length == 0 || db_same_word(of, frame)))
+            return (long)row;
+    }
+    return -1;
+}
+
+/* The setting of an axis: for axes of pixels, at the first pixel, as CBFlib takes it; else in the frame, else at the
+ * scan's start. */
 static double setting_of(const db_imgcif *t, db_word id, int turns) {
     double setting = 0;
-    if (!number_at(&t->frame_axis, row_with(&t->frame_axis, "axis_id", id),
+    if (!number_at(&t->list_axis, row_with(&t->list_axis, "axis_id", id),
                    turns ? "angle" : "displacement", &setting) &&
-        !number_at(&t->scan_axis, row_with(&t->scan_axis, "axis_id", id),
-                   turns ? "angle_start" : "displacement_start", &setting))
-        number_at(&t->list_axis, row_with(&t->list_axis, "axis_id", id),
-                  turns ? "angle" : "displacement", &setting);
+        !number_at(&t->frame_axis, row_in_frame(t, id), turns ? "angle" : "displacement", &setting))
+        number_at(&t->scan_axis, row_with(&t->scan_axis, "axis_id", id),
+                  turns ? "angle_start" : "displacement_start", &setting);
     return setting;
 }
 
@@ -233,8 +246,7 @@ static long innermost(const db_imgcif *t) {
 
 static double width_of(const db_imgcif *t, db_word id) {
     double width = 0;
-    if (!number_at(&t->frame_axis, row_with(&t->frame_axis, "axis_id", id), "angle_increment",
-                   &width))
+    if (!number_at(&t->frame_axis, row_in_frame(t, id), "angle_increment", &width))
         number_at(&t->scan_axis, row_with(&t->scan_axis, "axis_id", id), "angle_increment", &width);
     return width;
 }
