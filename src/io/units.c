@@ -117,3 +117,15 @@ double db_wavelength_in(double value, const char *unit, size_t length) {
     const double wavelength = mm > 0 ? value * (mm / ANGSTROM) : DB_EV_ANGSTROM / (value * ev);
     return value > 0 && isfinite(wavelength) && wavelength > 0 ? wavelength : NAN;
 }
+
+const db_length_range db_usual_pixels = { 1e-3, 5 }, db_usual_distances = { 10, 20e3 },
+                      db_usual_sensors = { 1e-3, 10 };
+
+const char *db_unit_guess(double value, db_length_range usual) {
+    static const char *const names[] = { "m", "mm", "um" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const double mm = value * db_unit_of(DB_UNIT_LENGTH, names[i]);
+        if (mm >= usual.least && mm <= usual.most) return names[i];
+    }
+    return names[0];
+}

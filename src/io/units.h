@@ -16,6 +16,16 @@ typedef enum db_unit_kind {
  * words ("millimetres") in American and British English, in any case where that is not ambiguous. */
 double db_unit_in(db_unit_kind kind, const char *name, size_t length);
 
+/* Lengths that are usual for something (mm). */
+typedef struct db_length_range {
+    double least, most;
+} db_length_range;
+
+extern const db_length_range db_usual_pixels, db_usual_distances, db_usual_sensors;
+
+/* The unit of a length that is stated without one: the first of m, mm, um that makes it usual, else m. */
+const char *db_unit_guess(double value, db_length_range usual);
+
 /* db_unit_in for a whole text. */
 double db_unit_of(db_unit_kind kind, const char *name);
 

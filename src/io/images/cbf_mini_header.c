@@ -24,7 +24,7 @@ typedef struct mini_header {
 
 typedef enum quantity { PLAIN, LENGTH, WAVELENGTH, ANGLE, TIME, COUNTS, PIXELS } quantity;
 
-/* usual: the unit of a value without one. */
+/* usual: the unit of a value without one; of lengths the likely one (db_unit_guess). */
 static const struct {
     const char *name, *usual;
 } quantities[] = {
@@ -42,6 +42,7 @@ typedef struct entry {
     const char *key;
     quantity is;
     int count, never_zero;
+    const db_length_range *usual;
 } entry;
 
 enum {
@@ -61,18 +62,18 @@ enum {
 };
 
 static const entry entries[] = {
-    [PIXEL_SIZE] = { "Pixel_size", LENGTH, 2, 1 },
-    [DISTANCE] = { "Detector_distance", LENGTH, 1, 1 },
-    [WAVE] = { "Wavelength", WAVELENGTH, 1, 1 },
-    [ENERGY] = { "Photon_energy", WAVELENGTH, 1, 1 },
-    [CENTRE] = { "Beam_xy", PIXELS, 2, 1 },
-    [START] = { "Start_angle", ANGLE, 1, 0 },
-    [INCREMENT] = { "Angle_increment", ANGLE, 1, 0 },
-    [TWOTHETA] = { "Detector_2theta", ANGLE, 1, 0 },
-    [EXPOSURE] = { "Exposure_time", TIME, 1, 0 },
-    [CUTOFF] = { "Count_cutoff", COUNTS, 1, 1 },
-    [POLARIZATION] = { "Polarization", PLAIN, 1, 0 },
-    [OFFSET] = { "Detector_Voffset", LENGTH, 1, 0 },
+    [PIXEL_SIZE] = { "Pixel_size", LENGTH, 2, 1, &db_usual_pixels },
+    [DISTANCE] = { "Detector_distance", LENGTH, 1, 1, &db_usual_distances },
+    [WAVE] = { "Wavelength", WAVELENGTH, 1, 1, NULL },
+    [ENERGY] = { "Photon_energy", WAVELENGTH, 1, 1, NULL },
+    [CENTRE] = { "Beam_xy", PIXELS, 2, 1, NULL },
+    [START] = { "Start_angle", ANGLE, 1, 0, NULL },
+    [INCREMENT] = { "Angle_increment", ANGLE, 1, 0, NULL },
+    [TWOTHETA] = { "Detector_2theta", ANGLE, 1, 0, NULL },
+    [EXPOSURE] = { "Exposure_time", TIME, 1, 0, NULL },
+    [CUTOFF] = { "Count_cutoff", COUNTS, 1, 1, NULL },
+    [POLARIZATION] = { "Polarization", PLAIN, 1, 0, NULL },
+    [OFFSET] = { "Detector_Voffset", LENGTH, 1, 0, &db_usual_distances },
 };
 
 static int is_one_of(db_word word, const char *const *names) {
@@ -172,6 +173,13 @@ static db_status fail_unit(const mini_header *header, const entry *e, const char
                    quantities[e->is].name, e->key, text);
 }
 
+/* Gives a length without a unit the likely one. */
+static void name_unit(double number, db_length_range usual, db_word *unit) {
+    if (unit->length) return;
+    unit->start = db_unit_guess(number, usual);
+    unit->length = strlen(unit->start);
+}
+
 static int are_zero(const double *number, int count) {
     int zero = 1;
     for (int i = 0; i < count; i++) zero = zero && fabs(number[i]) <= 0;
@@ -201,16 +209,18 @@ static db_status read_entry(const mini_header *header, const entry *e, const dou
                       header->path, e->key);
         return DB_OK;
     }
+    const int bare = e->is == LENGTH && unit[0].length == 0;
     for (int i = 0; i < e->count; i++) {
+        if (e->is == LENGTH) name_unit(number[i], *e->usual, &unit[i]);
         if (e->never_zero && e->is != PIXELS && !(number[i] > 0))
             return db_fail(header->context, DB_ERROR_INPUT, "%s: expected %s > 0 as %s, found %g",
                            header->path, quantities[e->is].name, e->key, number[i]);
         number[i] = convert(e->is, number[i], unit[i], pixel_size ? pixel_size[i] : NAN);
         if (isnan(number[i])) return fail_unit(header, e, text);
     }
-    if (e->is == LENGTH && unit[0].length == 0)
+    if (bare)
         db_notice(header->context, "%s: %s is '%.60s' without a unit, taken as %s", header->path,
-                  e->key, text, quantities[e->is].usual);
+                  e->key, text, unit[0].start);
     memcpy(value, number, (size_t)e->count * sizeof *value);
     return DB_OK;
 }
@@ -235,6 +245,8 @@ static db_status read_sensor(const mini_header *header, db_measured_image *image
     const char *const thickness = strstr(word, "thickness") + strlen("thickness");
     const int is_number =
         split_header(thickness + strspn(thickness, " \t:=,"), 1, &number, &unit) == 1;
+    const int bare = unit.length == 0;
+    if (is_number) name_unit(number, db_usual_sensors, &unit);
     const double mm = is_number ? convert(LENGTH, number, unit, NAN) : NAN;
     if (isnan(mm))
         return db_fail(header->context, DB_ERROR_INPUT,
@@ -247,6 +259,9 @@ static db_status read_sensor(const mini_header *header, db_measured_image *image
     }
     *word = '\0';
     if (!(mm > 0)) return DB_OK; /* not known to the writer */
+    if (bare)
+        db_notice(header->context, "%s: the sensor's thickness is %g without a unit, taken as %s",
+                  header->path, number, unit.start);
     image->sensor_thickness = 1e3 * mm;
     image->sensor_material = db_sensor_material_find(text);
     return DB_OK;

@@ -120,7 +120,6 @@ static db_status read_counting(header *h) {
 }
 
 static db_status read_detector(header *h) {
-    static const db_length_range sensors = { 1e-3, 10 };
     const db_hdf5_object *const d = &h->file->detector;
     db_measured_image *const image = h->image;
     char material[64] = "";
@@ -134,7 +133,7 @@ static db_status read_detector(header *h) {
     DB_TRY(db_hdf5_find_number(d, "underload_value", 0, &h->limits.underload, &found));
     DB_TRY(db_nexus_positive(d, "bit_depth_image", &h->limits.bits));
     DB_TRY(db_hdf5_find_text(d, "description", image->detector, sizeof image->detector, &found));
-    DB_TRY(db_nexus_length(d, "sensor_thickness", sensors, &thickness));
+    DB_TRY(db_nexus_length(d, "sensor_thickness", db_usual_sensors, &thickness));
     DB_TRY(db_hdf5_find_text(d, "sensor_material", material, sizeof material, &found));
     if (thickness > 2 * DB_NO_SENSOR && thickness < DB_THICKEST_SENSOR) {
         image->sensor_thickness = 1e3 * thickness;
@@ -172,7 +171,6 @@ static int place_panels(header *h, db_nexus_panel *panel) {
 
 /* The place of a Dectris detector without a chain: a panel that faces the beam, at 2 theta. */
 static db_status place_plainly(header *h) {
-    static const db_length_range pixels = { 1e-3, 5 }, distances = { 10, 20e3 };
     const db_hdf5_object *const d = &h->file->detector;
     db_image_geometry *const g = &h->geometry;
     db_measured_image *const image = h->image;
@@ -180,10 +178,11 @@ static db_status place_plainly(header *h) {
     db_nexus_axis twotheta;
     int found;
     if (d->id < 0) return DB_OK;
-    DB_TRY(db_nexus_length(d, "x_pixel_size", pixels, &size[0]));
-    DB_TRY(db_nexus_length(d, "y_pixel_size", pixels, &size[1]));
-    DB_TRY(db_nexus_length(d, "detector_distance", distances, &image->distance));
-    if (isnan(image->distance)) DB_TRY(db_nexus_length(d, "distance", distances, &image->distance));
+    DB_TRY(db_nexus_length(d, "x_pixel_size", db_usual_pixels, &size[0]));
+    DB_TRY(db_nexus_length(d, "y_pixel_size", db_usual_pixels, &size[1]));
+    DB_TRY(db_nexus_length(d, "detector_distance", db_usual_distances, &image->distance));
+    if (isnan(image->distance))
+        DB_TRY(db_nexus_length(d, "distance", db_usual_distances, &image->distance));
     DB_TRY(db_nexus_beam_centre(d, size, image->beam_centre));
     DB_TRY(db_nexus_axis_at(h->file, d, "goniometer/two_theta", h->number, &twotheta, &found));
     if (!found)

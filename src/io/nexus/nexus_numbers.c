@@ -45,18 +45,10 @@ static db_status fail_units(const db_hdf5_object *from, const stated *s, const c
 }
 
 static double guess_length(const db_hdf5_object *from, const stated *s, db_length_range usual) {
-    static const struct {
-        const char *name;
-        double factor;
-    } units[] = { { "m", 1e3 }, { "mm", 1 }, { "um", 1e-3 } };
-    size_t i = 0;
-    while (i < 3 &&
-           !(s->value * units[i].factor >= usual.least && s->value * units[i].factor <= usual.most))
-        i++;
-    if (i == 3) i = 0;
+    const char *const unit = db_unit_guess(s->value, usual);
     db_notice(from->context, "%s: %s is %g without units, taken as %s", from->file, s->name,
-              s->value, units[i].name);
-    return s->value * units[i].factor;
+              s->value, unit);
+    return s->value * db_unit_of(DB_UNIT_LENGTH, unit);
 }
 
 db_status db_nexus_length(const db_hdf5_object *from, const char *path, db_length_range usual,

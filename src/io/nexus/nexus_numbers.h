@@ -4,11 +4,7 @@
 #define DB_IO_NEXUS_NUMBERS_H
 
 #include "io/hdf5/hdf5_file.h"
-
-/* The plausible range of a length (mm), to guess a missing unit. */
-typedef struct db_length_range {
-    double least, most;
-} db_length_range;
+#include "io/units.h"
 
 /* A length > 0 (mm); NAN: not known. Without units it is in metres, as NeXus has it, unless only mm or um make it
  * fall within the range. Units of something else are an error. */
