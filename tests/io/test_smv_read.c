@@ -166,6 +166,52 @@ static void the_beam_centre_comes_from_the_least_ambiguous_key(void **state) {
     }
 }
 
+static void a_centre_that_looks_like_pixels_is_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *keys;
+        int named;
+    } cases[] = { { "PIXEL_SIZE=0.05;\nBEAM_CENTER_X=2.5;\nBEAM_CENTER_Y=1.25;\n", 1 },
+                  { "PIXEL_SIZE=0.05;\nBEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.1;\n", 0 },
+                  { "PIXEL_SIZE=0.05;\nBEAM_CENTER_X=20;\nBEAM_CENTER_Y=10;\n", 0 },
+                  { "BEAM_CENTER_X=2.5;\nBEAM_CENTER_Y=1.25;\n", 0 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char keys[300];
+        db_context *context = NULL;
+        db_measured_image image;
+        snprintf(keys, sizeof keys, LAYOUT "%s", cases[i].keys);
+        notices[0] = '\0';
+        assert_int_equal(db_context_create(&context), DB_OK);
+        db_context_set_notices(context, keep_notice, NULL);
+        expect_ok(context,
+                  db_read_image(context, smv_file("px.img", keys, six, sizeof six), &image));
+        db_context_destroy(&context);
+        if ((strstr(notices, "BEAM_CENTER_X and BEAM_CENTER_Y, 2.5 and 1.25") != NULL) !=
+            cases[i].named)
+            fail_msg("case %zu: %s", i, notices);
+        db_measured_image_clear(&image);
+    }
+}
+
+/* d*TREK names them in its own case. Numbers from 32768 on may be parts of larger ones. */
+static void compressions_of_dtrek_are_seen(void **state) {
+    (void)state;
+    db_measured_image image;
+    expect_failure(test_context(), DB_ERROR_UNSUPPORTED,
+                   db_read_image(test_context(),
+                                 smv_file("c.img", LAYOUT "Compression=BS1;\n", six, sizeof six),
+                                 &image),
+                   "Compression=BS1");
+    read_keys(LAYOUT "Compression=None;\nRAXIS_COMPRESSION_RATIO=1;\n", &image);
+    assert_true(image.overload == 65535);
+    db_measured_image_clear(&image);
+    read_keys(LAYOUT "RAXIS_COMPRESSION_RATIO=8;\nSATURATED_VALUE=262112;\n", &image);
+    static const uint8_t mask[6] = { 0, 0, DB_MASK_OVERLOAD, 0, 0, DB_MASK_OVERLOAD };
+    assert_memory_equal(image.mask, mask, sizeof mask);
+    assert_true(image.overload == 32768);
+    db_measured_image_clear(&image);
+}
+
 static void simulators_add_a_pedestal_of_40_unless_they_say_otherwise(void **state) {
     (void)state;
     db_measured_image image;
@@ -346,6 +392,8 @@ int main(void) {
         cmocka_unit_test(marks_of_gaps_are_no_counts),
         cmocka_unit_test(keys_match_exactly_and_the_last_one_counts),
         cmocka_unit_test(the_beam_centre_comes_from_the_least_ambiguous_key),
+        cmocka_unit_test(a_centre_that_looks_like_pixels_is_named),
+        cmocka_unit_test(compressions_of_dtrek_are_seen),
         cmocka_unit_test(simulators_add_a_pedestal_of_40_unless_they_say_otherwise),
         cmocka_unit_test(bad_headers_are_errors_that_name_the_key),
         cmocka_unit_test(zeros_are_not_known_and_named),

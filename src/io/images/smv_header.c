@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
@@ -255,12 +256,13 @@ static db_status check_layout(const db_smv_header *header) {
     if (dimensions != 2)
         return db_fail(header->context, DB_ERROR_UNSUPPORTED, "%s: expected DIM=2, found %g",
                        header->path, dimensions);
+    static const char *const keys[] = { "COMPRESSION", "Compression" /* d*TREK */ };
     char text[40];
-    if (db_smv_header_text(header, "COMPRESSION", text, sizeof text) && strcmp(text, "None") != 0 &&
-        strcmp(text, "NONE") != 0 && strcmp(text, "none") != 0)
-        return db_fail(header->context, DB_ERROR_UNSUPPORTED,
-                       "%s: expected uncompressed pixels, found COMPRESSION=%s", header->path,
-                       text);
+    for (int i = 0; i < 2; i++)
+        if (db_smv_header_text(header, keys[i], text, sizeof text) && strcasecmp(text, "none") != 0)
+            return db_fail(header->context, DB_ERROR_UNSUPPORTED,
+                           "%s: expected uncompressed pixels, found %s=%s", header->path, keys[i],
+                           text);
     return DB_OK;
 }
 

@@ -20,7 +20,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIMULATOR_PEDESTAL = 40 };
+enum {
+    SIMULATOR_PEDESTAL = 40,
+    FIRST_DIVIDED = 32768 /* with RAXIS_COMPRESSION_RATIO: the highest bit says so */
+};
 
 int db_is_smv(const db_file_content *content) {
     static const char key[] = "HEADER_BYTES";
@@ -63,6 +66,19 @@ static int is_no_centre(const db_smv_header *header, const char *key, const doub
     return 1;
 }
 
+/* BEAM_CENTER of detectors is in mm; some writers of electron diffraction mean pixels, X along fast. */
+static void doubt_pixels(const db_smv_header *header, const double pair[2],
+                         const db_image_geometry *g) {
+    const double size[2] = { g->fast_pixels, g->slow_pixels };
+    const int in_mm = pair[1] <= size[0] * g->pixel_size && pair[0] <= size[1] * g->pixel_size;
+    if (!(g->pixel_size > 0) || in_mm || pair[0] > size[0] || pair[1] > size[1]) return;
+    db_notice(
+        header->context,
+        "%s: BEAM_CENTER_X and BEAM_CENTER_Y, %g and %g, are taken as mm, which is outside of the "
+        "panel; as pixels they would be inside",
+        header->path, pair[0], pair[1]);
+}
+
 static db_status beam_centre(const db_smv_header *header, db_image_geometry *g) {
     static const struct {
         const char *x;
@@ -80,6 +96,7 @@ static db_status beam_centre(const db_smv_header *header, db_image_geometry *g) 
         if (!found || isnan(shift) || is_no_centre(header, keys[i].x, pair)) continue;
         g->beam_centre[0] = pair[1] + shift;
         g->beam_centre[1] = pair[0] + shift;
+        if (i == 2) doubt_pixels(header, pair, g);
         return i == 0 ? settle_swapped(header, pair, g) : DB_OK;
     }
     return DB_OK;
@@ -217,10 +234,17 @@ static db_status read_pedestal(const db_smv_header *header, double *pedestal) {
 
 static db_status read_saturation(const db_smv_header *header, db_smv_type type,
                                  double *saturation) {
-    double stated = INFINITY;
+    double stated = INFINITY, ratio = 1;
     DB_TRY(db_smv_header_positive(header, "SATURATED_VALUE", &stated)); /* d*TREK */
     DB_TRY(db_smv_header_positive(header, "CCD_IMAGE_SATURATION", &stated));
     *saturation = fmin(stated, db_smv_type_largest(type));
+    DB_TRY(db_smv_header_positive(header, "RAXIS_COMPRESSION_RATIO", &ratio));
+    if (type != DB_SMV_UINT16 || !(ratio > 1)) return DB_OK;
+    *saturation = fmin(*saturation, FIRST_DIVIDED);
+    db_notice(header->context,
+              "%s: RAXIS_COMPRESSION_RATIO is %g: pixels from %d on may be stored as parts, and "
+              "count as overloads",
+              header->path, ratio, (int)FIRST_DIVIDED);
     return DB_OK;
 }
 
