@@ -23,7 +23,8 @@
 enum { MOST = 400 }; /* strongest spots, which count */
 /* A Bravais lattice does not fit if it loses more than this fraction of the indexed spots of the triclinic lattice, */
 static const double least_indexed = 0.85;
-/* or if held-out spots are likelier with a lower one, by the limit of all verdicts for each halving of the symmetry. */
+/* or if held-out spots are likelier with a lower one, by the limit of all verdicts, times its excess, for each halving of the
+ * symmetry. */
 static const double most_lost = DB_CERTAIN;
 
 static const db_cell_ties *ties_of(const char *symbol, const double cell[6]) {
@@ -58,16 +59,17 @@ static double fit_lattice(const db_bravais *from, const db_lattice *free,
     return spread;
 }
 
-/* Compares a Bravais lattice with all lower ones. likelihood: log likelihoods of held-out spots; NAN: they do not determine the
- * lattice, and a lower one of these says nothing. */
+/* Compares a Bravais lattice with all lower ones. evidence: of held-out spots; a lower lattice that they do not determine says
+ * nothing. A lower one may have absorbed errors that neighbours share, so its gain is divided by their excess. */
 static int is_likeliest_kind(const db_bravais *list, const db_fit_bravais *lattice,
-                             const double *likelihood, int count, int at, size_t indexed) {
+                             const db_lattice_evidence *evidence, int count, int at,
+                             size_t indexed) {
     const double own = (double)lattice[at].indexed;
     int is_likely = at == count - 1 || own >= least_indexed * (double)indexed;
     for (int i = at + 1; i < count; i++)
         if (list[i].order < list[at].order)
-            is_likely &= isnan(likelihood[i]) ||
-                         likelihood[i] - likelihood[at] <=
+            is_likely &= isnan(evidence[i].likelihood) ||
+                         (evidence[i].likelihood - evidence[at].likelihood) / evidence[i].excess <=
                              most_lost * log2((double)list[at].order / list[i].order);
     return is_likely;
 }
@@ -145,37 +147,37 @@ static db_status make_spot_room(db_context *context, const db_search_spots *list
                           "the spots of the search for a cell");
 }
 
-/* Log likelihoods of held-out spots with each lattice. r->near: spots near nodes of the free one, which are judged. */
+/* Evidence of held-out spots of each lattice. r->near: spots near nodes of the free one, which are judged. */
 static void judge_held_out(const db_cell_found *found, const db_bravais *list, int lattices,
-                           const spot_room *r, double *likelihood) {
+                           const spot_room *r, db_lattice_evidence *evidence) {
     db_lattice_cut_parts(r->spots, r->count, r->at, r->part);
     for (size_t i = 0; i < r->count; i++)
         if (!r->near[i]) r->part[i] = DB_NO_LATTICE_PART;
     for (int i = 0; i < lattices; i++)
-        likelihood[i] = db_lattice_held_out(&found->lattice, list[i].edges,
-                                            ties_of(list[i].symbol, list[i].cell), r->spots,
-                                            r->count, r->part, r->others, r->near);
+        evidence[i] = db_lattice_held_out(&found->lattice, list[i].edges,
+                                          ties_of(list[i].symbol, list[i].cell), r->spots, r->count,
+                                          r->part, r->others, r->near);
 }
 
 static db_status name_symmetries(db_context *context, const db_cell_found *found,
                                  const spot_room *r, const char *symmetry, int centring,
                                  db_fit_found_cell *cell) {
     db_bravais list[DB_MOST_BRAVAIS];
-    double distance[DB_MOST_BRAVAIS] = { 0 }, rows[9 * DB_MOST_BRAVAIS], spread[DB_MOST_BRAVAIS],
-           likelihood[DB_MOST_BRAVAIS];
+    db_lattice_evidence evidence[DB_MOST_BRAVAIS];
+    double distance[DB_MOST_BRAVAIS] = { 0 }, rows[9 * DB_MOST_BRAVAIS], spread[DB_MOST_BRAVAIS];
     db_lattice fitted;
     fit_free_lattice(&found->lattice, r->spots, r->count, r->near, &fitted);
     const db_status listed = db_bravais_find(context, fitted.real, list, &cell->count);
     if (listed != DB_OK && listed != DB_ERROR_UNSUPPORTED) return listed;
-    judge_held_out(found, list, cell->count, r, likelihood);
+    judge_held_out(found, list, cell->count, r, evidence);
     for (int i = 0; i < cell->count; i++)
         spread[i] = fit_lattice(&list[i], &found->lattice, r->spots, r->count, r->near,
                                 &cell->lattice[i], &distance[i], &rows[9 * i]);
     for (int i = 0; i < cell->count; i++)
         cell->lattice[i].misfit = spread[i] / spread[cell->count - 1];
     for (int i = 0; i < cell->count; i++)
-        cell->lattice[i].fits = is_likeliest_kind(list, cell->lattice, likelihood, cell->count, i,
-                                                  found->agreement.near);
+        cell->lattice[i].fits =
+            is_likeliest_kind(list, cell->lattice, evidence, cell->count, i, found->agreement.near);
     memcpy(cell->reduced, cell->lattice[cell->count - 1].cell, sizeof cell->reduced);
     DB_TRY(choose_lattice(context, symmetry, centring, listed, cell));
     cell->distance = cell->chosen < cell->count - 1 ? distance[cell->chosen] : 0;

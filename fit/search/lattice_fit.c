@@ -363,7 +363,7 @@ static void move(tied *t, const double step[MOST]) {
         if (is_free(t->ties, i)) change(t, i, step[next++]);
 }
 
-/* 0: spots do not determine the lattice. */
+/* Returns the number of fitted numbers; 0: spots do not determine the lattice. */
 static int fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
                     int distance_known, const db_search_spot *spots, size_t count,
                     unsigned char *near, lattice_widths *width) {
@@ -392,7 +392,7 @@ static int fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ti
         rows_of(&t, lattice->real);
         move_place(lattice, &n, step);
     }
-    return 1;
+    return n.basis + n.place;
 }
 
 double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
@@ -440,18 +440,25 @@ static double part_likelihood(const db_lattice *lattice, const lattice_widths *w
     return sum;
 }
 
-double db_lattice_held_out(const db_lattice *from, const int integers[9], const db_cell_ties *ties,
-                           const db_search_spot *spots, size_t count, const unsigned char *part,
-                           db_search_spot *others, unsigned char *near) {
-    double sum = 0;
+db_lattice_evidence db_lattice_held_out(const db_lattice *from, const int integers[9],
+                                        const db_cell_ties *ties, const db_search_spot *spots,
+                                        size_t count, const unsigned char *part,
+                                        db_search_spot *others, unsigned char *near) {
+    const db_lattice_evidence none = { (double)NAN, 1 };
+    db_lattice all = *from;
+    lattice_widths width_of_all;
+    double held_out = 0, seen = 0;
+    const int free_numbers = fit_tied(&all, integers, ties, 0, spots, count, near, &width_of_all);
+    if (!free_numbers) return none;
     for (int p = 0; p < DB_LATTICE_PARTS; p++) {
         db_lattice lattice = *from;
         lattice_widths width;
         size_t kept = 0;
         for (size_t i = 0; i < count; i++)
             if (part[i] != p) others[kept++] = spots[i];
-        if (!fit_tied(&lattice, integers, ties, 0, others, kept, near, &width)) return (double)NAN;
-        sum += part_likelihood(&lattice, &width, spots, count, part, p);
+        if (!fit_tied(&lattice, integers, ties, 0, others, kept, near, &width)) return none;
+        held_out += part_likelihood(&lattice, &width, spots, count, part, p);
+        seen += part_likelihood(&all, &width_of_all, spots, count, part, p);
     }
-    return sum;
+    return (db_lattice_evidence){ held_out, fmax(1, (seen - held_out) / free_numbers) };
 }

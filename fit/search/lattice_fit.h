@@ -51,11 +51,21 @@ enum { DB_LATTICE_PARTS = 4, DB_NO_LATTICE_PART = 255 };
 void db_lattice_cut_parts(const db_search_spot *spots, size_t count, double *at,
                           unsigned char *part);
 
-/* Log likelihood, but for a constant, of the spots of each part about the nodes of the lattice that is fitted to the other
- * parts, as by db_lattice_fit_tied; NAN: spots do not determine a lattice. part: of each spot, or DB_NO_LATTICE_PART, which is
- * not judged. others, near: room for `count`. */
-double db_lattice_held_out(const db_lattice *from, const int integers[9], const db_cell_ties *ties,
-                           const db_search_spot *spots, size_t count, const unsigned char *part,
-                           db_search_spot *others, unsigned char *near);
+/* What spots say of a lattice that was not fitted to them. */
+typedef struct db_lattice_evidence {
+    double likelihood; /* log, but for a constant; NAN: spots do not determine the lattice */
+    /* times by which it is more below that of fitted spots than independent errors explain; at least 1 */
+    double excess;
+} db_lattice_evidence;
+
+/* Evidence of the spots of each part about the nodes of the lattice that is fitted to the other parts, as by
+ * db_lattice_fit_tied. A fit of n numbers has a log likelihood that is higher by about n at the fitted spots than at others, if
+ * errors are independent (Akaike). In a bent crystal, or on a detector that stands elsewhere, errors of neighbours are alike:
+ * they count as fewer errors, by the factor `excess` (Takeuchi). part: of each spot, or DB_NO_LATTICE_PART, which is not judged.
+ * others, near: room for `count`. */
+db_lattice_evidence db_lattice_held_out(const db_lattice *from, const int integers[9],
+                                        const db_cell_ties *ties, const db_search_spot *spots,
+                                        size_t count, const unsigned char *part,
+                                        db_search_spot *others, unsigned char *near);
 
 #endif

@@ -12,6 +12,7 @@
 #include "fit/rendered_image.h"
 #include "base/vector.h"
 
+#include <dualbragg/expert/fit_cell.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <jansson.h>
 #include <math.h>
@@ -297,6 +298,32 @@ static void blank_frame_16_is_refused(void **state) {
     db_measured_image_clear(&image);
 }
 
+/* Lattices of the frames without a cell: places of spots that go together do not make two equal edges differ. */
+static void cells_are_tetragonal(void **state) {
+    char path[PATH_SIZE];
+    (void)state;
+    for (int frame = 3; frame <= 9; frame += frame == 3 ? 2 : 4) {
+        OWN(db_fit_settings_clear) db_fit_settings settings;
+        db_measured_image image;
+        db_experiment start;
+        db_fit_cell_spots *spots = NULL;
+        db_fit_found_cell cell;
+        file_name(path, frame, "cbf");
+        if (db_read_image(context, path, &image) != DB_OK)
+            fail_msg("%s", db_context_message(context));
+        make_start(frame, &image, &start);
+        db_fit_settings_init(&settings);
+        assert_int_equal(db_fit_cell_spots_add(context, &image, &settings, &start, &spots), DB_OK);
+        assert_int_equal(db_fit_find_cell_of_spots(context, &settings, spots, "", 0, &cell), DB_OK);
+        const char *const symbol = cell.lattice[cell.chosen].symbol;
+        print_message("frame %d: %s\n", frame, symbol);
+        assert_string_equal(symbol, cell.count > 1 ? "tP" : "aP");
+        db_fit_cell_spots_destroy(&spots);
+        db_experiment_clear(&start);
+        db_measured_image_clear(&image);
+    }
+}
+
 static int data_are_there(void) {
     char path[PATH_SIZE];
     const char *const shared = getenv("SHARED_DIR");
@@ -316,7 +343,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orientations_are_found),    cmocka_unit_test(frame_3_comes_back),
         cmocka_unit_test(frame_5_comes_back_slow),   cmocka_unit_test(frame_9_comes_back_slow),
-        cmocka_unit_test(blank_frame_16_is_refused),
+        cmocka_unit_test(blank_frame_16_is_refused), cmocka_unit_test(cells_are_tetragonal),
     };
     if (!data_are_there()) return SKIPPED;
     return cmocka_run_group_tests(tests, open_context, close_context);
