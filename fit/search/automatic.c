@@ -226,12 +226,13 @@ int db_turns_about_beam(const db_experiment *start, db_parameter parameter) {
 }
 
 /* Is a parameter needless? A turn of the detector about the beam is a turn of the crystal; a right angle of the
- * cell stays right. */
-static int is_needless(const db_experiment *start, db_parameter parameter) {
+ * cell stays right unless a named symmetry leaves it free (db_fit_tie_cell drops those that it fixes). */
+static int is_needless(const db_fit_config *config, const db_experiment *start,
+                       db_parameter parameter) {
     return db_turns_about_beam(start, parameter) ||
            (db_facts_of(parameter)->kind == DB_KIND_SPINDLE_TILT &&
             !db_parameter_exists(start, parameter)) ||
-           (db_facts_of(parameter)->kind == DB_KIND_CELL_ANGLE &&
+           (db_facts_of(parameter)->kind == DB_KIND_CELL_ANGLE && !*config->symmetry &&
             is_right_angle(db_parameter_get(start, parameter)));
 }
 
@@ -341,7 +342,7 @@ db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                 const db_parameter_facts *const facts = db_facts_of((db_parameter)k);
                 db_fit_parameter p = db_fit_parameter_free((db_parameter)k);
                 if ((int)choosing_of(config, facts, is_flat) != choosing ||
-                    (int)facts->settling != settling || is_needless(start, p.parameter))
+                    (int)facts->settling != settling || is_needless(config, start, p.parameter))
                     continue;
                 p.earned = choosing == DB_CHOOSING_EARNED ||
                            (brief && facts->kind == DB_KIND_SPINDLE_TILT);

@@ -235,6 +235,26 @@ static void ties_are_added_where_they_are_missing(void **state) {
     assert_int_equal(config.settings.parameter_count, 1);
 }
 
+/* Where nothing is named to be refined, a right angle stays right, unless a named symmetry leaves it free. */
+static void right_angles_are_free_if_the_symmetry_says_so(void **state) {
+    (void)state;
+    static const struct {
+        const char *symmetry;
+        int free[3];
+    } cases[] = { { "triclinic", { 1, 1, 1 } },    { "P 1", { 1, 1, 1 } },
+                  { "P 1 21 1", { 0, 1, 0 } },     { "P 1 1 2", { 0, 0, 1 } },
+                  { "orthorhombic", { 0, 0, 0 } }, { "", { 0, 0, 0 } } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char model[150];
+        snprintf(model, sizeof model,
+                 "cell: [58, 63, 72, 90, 90, 90], misset: [1, 2, 3], find_orientation: no%s%s",
+                 *cases[i].symmetry ? ", symmetry: " : "", cases[i].symmetry);
+        if (begin(model, "") != DB_OK) fail_msg("%s: %s", model, db_context_message(context));
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(refined((db_parameter)(DB_CELL_ALPHA + k)) != NULL, cases[i].free[k]);
+    }
+}
+
 static void a_cell_that_contradicts_is_refused(void **state) {
     (void)state;
     assert_int_equal(begin("cell: [58, 60, 152, 90, 90, 90], symmetry: 96", "refine: {cell_a: }"),
@@ -329,6 +349,7 @@ int main(void) {
         cmocka_unit_test(cells_become_regular),
         cmocka_unit_test(only_what_symmetry_leaves_free_is_refined),
         cmocka_unit_test(ties_are_added_where_they_are_missing),
+        cmocka_unit_test(right_angles_are_free_if_the_symmetry_says_so),
         cmocka_unit_test(a_cell_that_contradicts_is_refused),
     };
     const struct CMUnitTest with_tables[] = {
