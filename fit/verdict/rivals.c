@@ -336,6 +336,31 @@ db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_ot
     return look_at_cells(context, e, NULL, other);
 }
 
+db_status db_margin_of_centring(db_context *context, const db_evidence *e, const double cell[6],
+                                int centring, double *margin) {
+    const char named[] = { (char)centring, centring == 'R' ? 'r' : 0, 0 };
+    comparer r;
+    way list[WAYS];
+    *margin = INFINITY;
+    if (!centring || !strchr("ABCIFR", centring) ||
+        (centring == 'R' &&
+         !strchr(centrings_of(cell), 'R'))) /* a rhombohedral cell is primitive */
+        return DB_OK;
+    DB_TRY(make_comparer(context, e, &r));
+    const size_t count = list_ways(list);
+    double best = -INFINITY;
+    for (size_t n = 0; n < count; n++) {
+        double lattice[9];
+        if (!is_centring(&list[n], named[0]) && !(named[1] && is_centring(&list[n], named[1])))
+            continue;
+        lattice_of(&list[n], e->lattice, 0, lattice);
+        best = fmax(best, -margin_over_lattice(&r, lattice, DB_RIVAL_INSTEAD));
+    }
+    clear_comparer(&r);
+    if (best > -INFINITY) *margin = best;
+    return DB_OK;
+}
+
 /* Turns about the axes of the laboratory (degree), shifts (pixels), parts by which a*, b*, c* become longer, and angles
  * (radian) by which b* turns towards a*, c* towards b*, and c* towards a*. */
 enum { TURNED = 3, SHIFTED = 5, STRETCHED = 8, MOVES = 11 };

@@ -196,10 +196,26 @@ static double beside_rows(double over_rival, double over_rows) {
     return over_rows < 0 && over_rival > over_rows ? (double)NAN : over_rival;
 }
 
-static void test_larger(const judge *j, const db_other_cell *larger, double in_rows) {
-    test_cell(j, DB_FIT_TEST_LARGER,
-              "spots lie between the nodes of the lattice, at nodes of a larger cell",
-              beside_rows(larger->margin, in_rows), larger->cell, "short");
+/* A named centring leaves some of the cell's nodes; with all of them the cell is a larger one. */
+static db_status test_larger(const judge *j, double in_rows) {
+    const int centring = j->data->settings->centring;
+    db_other_cell larger;
+    double centred;
+    DB_TRY(db_margin_over_larger(j->context, j->evidence, &larger));
+    DB_TRY(
+        db_margin_of_centring(j->context, j->evidence, j->model->crystal.cell, centring, &centred));
+    if (centred < larger.margin)
+        db_verdict_test(
+            j->verdict, DB_FIT_TEST_LARGER, beside_rows(centred, in_rows),
+            "spots lie at reflections that the centring %c of the named symmetry forbids: "
+            "their log likelihood with the centred lattice exceeds the one with all nodes of "
+            "the cell by %.1f; expected at least %.1f: the symmetry is wrong",
+            centring, centred, j->verdict->test[DB_FIT_TEST_LARGER].least);
+    else
+        test_cell(j, DB_FIT_TEST_LARGER,
+                  "spots lie between the nodes of the lattice, at nodes of a larger cell",
+                  beside_rows(larger.margin, in_rows), larger.cell, "short");
+    return DB_OK;
 }
 
 static void test_smaller(const judge *j, const db_other_cell *smaller) {
@@ -212,13 +228,12 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     db_context *const context = j->context;
     const db_evidence *const e = j->evidence;
     row_margin row;
-    db_other_cell smaller, larger;
+    db_other_cell smaller;
     db_moved_model moved, stretched;
     db_renumbered_model renumbered;
     DB_TRY(over_rows(context, e, DB_RIVAL_INSTEAD, &row));
     DB_TRY(db_margin_over_smaller(context, e, j->model->crystal.cell, j->data->settings->centring,
                                   &smaller));
-    DB_TRY(db_margin_over_larger(context, e, &larger));
     DB_TRY(db_margin_over_moved(context, e, &moved));
     if (!may_be_moved) DB_TRY(db_margin_over_stretched(context, e, &stretched));
     DB_TRY(
@@ -226,7 +241,7 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     const double in_rows = row.least;
     if (in_rows < j->verdict->test[DB_FIT_TEST_ROWS].least) DB_TRY(judge_overlap(j, &row));
     test_lattice(j);
-    test_larger(j, &larger, in_rows);
+    DB_TRY(test_larger(j, in_rows));
     if (!may_be_moved || moved.times > 1) test_moved(j, &moved, beside_rows(moved.margin, in_rows));
     test_renumbered(j, &renumbered, beside_rows(renumbered.margin, in_rows));
     test_smaller(j, &smaller);
@@ -279,11 +294,10 @@ static db_status judge_orientation(const judge *j) {
  * cell (docs/results/verdict.md); without enough spots for that, the test is left out. */
 static db_status judge_multiples(const judge *j) {
     const double part_beside = 0.25;
-    db_other_cell smaller, larger;
+    db_other_cell smaller;
     row_margin row;
     DB_TRY(over_rows(j->context, j->evidence, DB_RIVAL_INSTEAD, &row));
-    DB_TRY(db_margin_over_larger(j->context, j->evidence, &larger));
-    test_larger(j, &larger, row.least);
+    DB_TRY(test_larger(j, row.least));
     if (!(part_beside * db_margin_over_none(j->evidence) >
           j->verdict->test[DB_FIT_TEST_SMALLER].least))
         return DB_OK;
