@@ -34,9 +34,10 @@ static int is_cell_constant(const db_fit_parameter *p) {
     return p->group < 0 && (kind == DB_KIND_CELL_EDGE || kind == DB_KIND_CELL_ANGLE);
 }
 
-/* Settings with all constants of the cell, and the distance: a wrong one is in the errors by itself, and is no strain.
- * by_moments: in one stage, with the refined geometry. */
-static db_status release_cell(db_context *context, const db_fit_settings *settings, int by_moments,
+/* Settings of one stage of moments with the refined geometry, all constants of the cell, and the distance: a wrong one is in
+ * the errors by itself, and is no strain. Pixels are not asked: where the model's spots have other widths, a little strain
+ * seems to mend them. */
+static db_status release_cell(db_context *context, const db_fit_settings *settings,
                               db_fit_settings *own, released *free_now) {
     db_status status = db_fit_settings_copy(context, settings, own);
     free_now->count = 0;
@@ -57,17 +58,14 @@ static db_status release_cell(db_context *context, const db_fit_settings *settin
         db_fit_parameter *const p = &own->parameters[i];
         const int was_refined = p->stages != DB_FIT_NOT_EARNED,
                   places = db_facts_of(p->parameter)->settling <= DB_SETTLING_GEOMETRY;
-        if (is_cell_constant(p))
-            p->stages = DB_FIT_ALL_STAGES;
-        else if (by_moments)
-            p->stages = was_refined && places && !db_fit_parameter_is_tied(p);
+        p->stages = is_cell_constant(p)
+                        ? DB_FIT_ALL_STAGES
+                        : (unsigned)(was_refined && places && !db_fit_parameter_is_tied(p));
     }
-    if (by_moments) {
-        own->stage_count = 1;
-        own->stages[0] = (db_fit_stage){
-            .kind = DB_STAGE_MOMENTS, .blur = 1, .target = DB_FIT_WEIGHTED, .name = "strain"
-        };
-    }
+    own->stage_count = 1;
+    own->stages[0] = (db_fit_stage){
+        .kind = DB_STAGE_MOMENTS, .blur = 1, .target = DB_FIT_WEIGHTED, .name = "strain"
+    };
     if (status != DB_OK) db_fit_settings_clear(own);
     return status;
 }
@@ -250,42 +248,6 @@ static db_status ask_spots_of(db_context *context, const db_fit_data *own,
     return status;
 }
 
-/* Boxes are the parts of the data here: a model that went through a stage of pixels misses little beside noise. */
-static db_status ask_boxes(db_context *context, const db_fit_settings *own, db_objective *o,
-                           const released *free_now, db_fit_result *result) {
-    const db_variables *const v = &o->variables;
-    equations e = { 0 };
-    double loss = 0;
-    if (o->blocks.count <= v->count) return DB_OK;
-    DB_TRY(db_objective_evaluate(o, v->start, DB_OBJECTIVE_NORMAL));
-    db_variables_add_priors(v, v->start, &loss, o->gradient, o->normal);
-    db_status status =
-        db_need_memory(context, make_equations(v->count, &e), "the strain of a lattice");
-    if (status == DB_OK) {
-        memcpy(e.slope, o->gradient, e.n * sizeof *e.slope);
-        memcpy(e.normal, o->normal, e.n * e.n * sizeof *e.normal);
-        memcpy(e.scatter, o->scatter, e.n * e.n * sizeof *e.scatter);
-        status = compare_steps(context, own, v, free_now, o->blocks.count, &e, result);
-    }
-    free(e.held);
-    free(e.numbers);
-    return status;
-}
-
-static db_status ask_pixels(db_context *context, const db_fit_data *own, const db_stage_data *taken,
-                            const db_objective *refined, const released *free_now,
-                            db_fit_result *result) {
-    const db_objective_options request = { .stages = DB_FIT_ALL_STAGES,
-                                           .placement = &refined->placement,
-                                           .target = own->settings->target };
-    db_objective objective;
-    DB_TRY(
-        db_stage_data_objective(context, &refined->experiment, own, taken, &request, &objective));
-    const db_status status = ask_boxes(context, own->settings, &objective, free_now, result);
-    db_objective_destroy(&objective);
-    return status;
-}
-
 static int refines_edges(const db_fit_settings *settings) {
     for (size_t i = 0; i < settings->parameter_count; i++)
         if (db_facts_of(settings->parameters[i].parameter)->kind == DB_KIND_CELL_EDGE &&
@@ -294,29 +256,16 @@ static int refines_edges(const db_fit_settings *settings) {
     return 0;
 }
 
-/* Was the last stage one of moments, or left out? */
-static int ends_by_moments(const db_fit_settings *settings, const db_fit_result *result) {
-    const int last = (int)settings->stage_count - 1;
-    int left_out = 0;
-    for (size_t t = 0; t < result->trial_count; t++)
-        left_out |= result->trials[t].stage == last && !result->trials[t].kept;
-    return left_out || (last >= 0 && settings->stages[last].kind == DB_STAGE_MOMENTS);
-}
-
 db_status db_strained_lattice_widen(db_context *context, const db_fit_data *data,
-                                    const db_stage_data *taken, const db_objective *refined,
-                                    db_fit_result *result) {
-    const int by_moments = ends_by_moments(data->settings, result);
+                                    const db_objective *refined, db_fit_result *result) {
     db_fit_settings own;
     released free_now;
     if (!refines_edges(data->settings) || !db_fit_has_moments(data->settings)) return DB_OK;
-    DB_TRY(release_cell(context, data->settings, by_moments, &own, &free_now));
+    DB_TRY(release_cell(context, data->settings, &own, &free_now));
     const db_fit_data with_cell = { data->image, data->strong, &own };
     db_status status = DB_OK;
-    if (free_now.count && by_moments)
+    if (free_now.count)
         status = ask_spots_of(context, &with_cell, &refined->experiment, &free_now, result);
-    else if (free_now.count)
-        status = ask_pixels(context, &with_cell, taken, refined, &free_now, result);
     db_fit_settings_clear(&own);
     return status;
 }
