@@ -497,9 +497,10 @@ static void step_on(const db_evidence *e, int half, double most, mover *m) {
     for (size_t j = 0; j < moves; j++) m->move[j] += right[j];
 }
 
-/* Moves the model of a half until it is nearest to its spots. */
+/* Moves the model of a half until it is nearest to its spots. If it loses them, it explains no spot. */
 static void move_half(const db_evidence *from, db_evidence *e, int half, mover *m) {
     enum { STEPS = 4 };
+    memset(e->density[half], 0, e->count * sizeof *e->density[half]);
     if (!move_model(from, m, e)) return;
     for (int step = 1; step <= STEPS; step++) {
         step_on(e, half, INFINITY, m);

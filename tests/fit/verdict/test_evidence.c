@@ -563,6 +563,25 @@ static void spots_beside_nodes_are_told_by_the_other_half(void **state) {
     }
 }
 
+/* Spots of two quarters cannot be at nodes: a model that is fitted to them alone explains no other, and not those that the model
+ * before it did. */
+static void lost_spots_explain_no_others(void **state) {
+    (void)state;
+    db_evidence e;
+    db_place place[SPOTS];
+    double least;
+    make(CELL, NULL, &e);
+    cut(&e, place);
+    for (int q = 1; q < DB_QUARTERS; q += 2)
+        for (size_t i = db_region_start(SPOTS, DB_QUARTERS, q);
+             i < db_region_start(SPOTS, DB_QUARTERS, q + 1); i++)
+            e.spot[place[i].number].volume = 0;
+    for (int half = 0; half < DB_HALVES; half++) db_evidence_fit(&e, half);
+    assert_int_equal(db_margin_in_halves(context, &e, &least), DB_OK);
+    assert_true(least < 0.5 * SPOTS * log(1 - e.width[1].part));
+    db_evidence_clear(&e);
+}
+
 /* Frames of electrons show a few spots of one layer of nodes, on a sphere that is nearly flat there. They do not
  * determine how rivals move, which do not go astray; and a smaller cell, which explains these spots, too, has not
  * moved. */
@@ -637,6 +656,7 @@ int main(void) {
         cmocka_unit_test(a_quarter_beside_its_nodes_is_told),
         cmocka_unit_test(halves_predict_each_other),
         cmocka_unit_test(spots_beside_nodes_are_told_by_the_other_half),
+        cmocka_unit_test(lost_spots_explain_no_others),
         cmocka_unit_test(rivals_of_few_spots_stay_near),
         cmocka_unit_test(a_shift_of_all_spots_is_found),
     };
