@@ -11,8 +11,6 @@
 /* Eigenvalues below this part of the largest are rounding: derivative images are floats, whose
  * errors of 1e-7 enter squared. */
 static const double LEAST_EIGENVALUE = 1e-12;
-/* A parameter takes part in a direction from this component on. */
-static const double LEAST_COMPONENT = 1e-4;
 
 /* Parameters with an influence on the data, and their normal matrix, scaled to unit diagonal. */
 typedef struct scaled_matrix {
@@ -115,7 +113,9 @@ static void describe_direction(const scaled_matrix *m, size_t k, db_fit_directio
     }
 }
 
-/* Puts INFINITY on the diagonal of parameters in an undetermined direction. */
+int db_direction_is_determined(const db_fit_direction *d) { return isfinite(d->condition); }
+
+/* Gives parameters in an undetermined direction an error of INFINITY. */
 static void invert(const scaled_matrix *m, db_covariance *estimate) {
     const size_t n = m->count;
     const double *const value = m->eigenvalue;
@@ -127,7 +127,8 @@ static void invert(const scaled_matrix *m, db_covariance *estimate) {
             for (size_t b = 0; b < n && determined; b++)
                 row[m->index[b]] +=
                     component * m->vector[b * n + k] / value[k] * m->alone[a] * m->alone[b];
-            if (!determined && fabs(component) > LEAST_COMPONENT) row[m->index[a]] = INFINITY;
+            if (!determined && fabs(component) > DB_LEAST_COMPONENT)
+                estimate->error[m->index[a]] = INFINITY;
         }
     }
 }
@@ -141,7 +142,7 @@ static void begin_directions(const scaled_matrix *m, const int *used, db_covaria
             continue;
         }
         if (!used[i]) continue;
-        estimate->inverse[i * (count + 1)] = INFINITY;
+        estimate->error[i] = INFINITY;
         db_fit_direction *const d = &estimate->direction[estimate->direction_count++];
         d->condition = INFINITY;
         d->component[i] = 1;
@@ -153,10 +154,12 @@ void db_covariance_take_inverse(db_covariance *c) {
     const size_t n = c->count;
     for (size_t i = 0; i < n; i++) {
         const double own = c->inverse[i * (n + 1)];
-        c->error[i] = own > 0 ? sqrt(own) : (double)NAN;
+        if (!isinf(c->error[i])) c->error[i] = own > 0 ? sqrt(own) : (double)NAN;
+    }
+    for (size_t i = 0; i < n; i++) {
         c->correlation[i][i] = 1;
         for (size_t k = 0; k < n; k++) {
-            const double both = sqrt(own * c->inverse[k * (n + 1)]);
+            const double both = c->error[i] * c->error[k];
             if (i != k && isfinite(both) && both > 0)
                 c->correlation[i][k] = fmin(fmax(c->inverse[i * n + k] / both, -1), 1);
         }
@@ -166,7 +169,7 @@ void db_covariance_take_inverse(db_covariance *c) {
 double db_covariance_sandwich(const db_covariance *c, const double *scatter, size_t i) {
     const double *const row = c->inverse + i * c->count;
     double sum = 0;
-    if (!isfinite(c->error[i])) return c->error[i];
+    if (isnan(c->error[i])) return c->error[i];
     for (size_t k = 0; k < c->count; k++)
         for (size_t l = 0; l < c->count; l++) sum += row[k] * scatter[k * c->count + l] * row[l];
     return sqrt(fmax(0, sum));

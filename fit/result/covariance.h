@@ -9,8 +9,9 @@
 typedef struct db_covariance {
     size_t count;
     double *error; /* standard errors; NAN: left out; INFINITY: part of an undetermined direction */
-    double *
-        robust; /* standard errors from the scatter of parts of the data (fit/result/errors.h); NAN: none */
+    /* standard errors from the scatter of parts of the data (fit/result/errors.h), in the determined directions; NAN:
+     * none */
+    double *robust;
     double *inverse; /* [count][count] inverse of the normal matrix, in the determined directions */
     double **correlation;        /* [i][k]: 1 on the diagonal; 0 where an error is not finite */
     db_fit_direction *direction; /* the worst determined first */
@@ -25,11 +26,16 @@ db_status db_covariance_estimate(db_context *context, const double *normal, size
                                  const int *used, db_covariance *estimate);
 
 /* Makes room for an inverse that is found elsewhere, [count][count] of 0; then takes errors and correlations from
- * it. An error is NAN if the diagonal is 0. */
+ * it. An error is NAN if the diagonal is 0; one of INFINITY stays. */
 db_status db_covariance_make(db_context *context, size_t count, db_covariance *estimate);
 void db_covariance_take_inverse(db_covariance *estimate);
 
-/* Standard error of a parameter from independent parts of the data. scatter: [count][count], sum over parts of the
+/* A parameter takes part in an undetermined direction from this component on. */
+#define DB_LEAST_COMPONENT 1e-4
+
+int db_direction_is_determined(const db_fit_direction *direction);
+
+/* Standard error of a parameter, in the determined directions, from independent parts of the data. scatter: [count][count], sum over parts of the
  * products of half their gradients. It is the sandwich normal^-1 scatter normal^-1 (Huber 1967, White 1982), which
  * also holds for a wrong model or noise. */
 double db_covariance_sandwich(const db_covariance *estimate, const double *scatter, size_t i);

@@ -16,8 +16,14 @@ static double scatter_in_units_of_noise(const db_covariance *c, const double *sc
     double sum = 0;
     for (size_t k = 0; k < c->count; k++)
         for (size_t l = 0; l < c->count; l++)
-            if (isfinite(c->error[k]) && isfinite(c->error[l]))
-                sum += c->inverse[k * c->count + l] * scatter[k * c->count + l];
+            sum += c->inverse[k * c->count + l] * scatter[k * c->count + l];
+    return sum;
+}
+
+static double determined_directions(const db_covariance *c) {
+    double sum = 0;
+    for (size_t k = 0; k < c->direction_count; k++)
+        sum += db_direction_is_determined(&c->direction[k]);
     return sum;
 }
 
@@ -26,7 +32,7 @@ static double scatter_in_units_of_noise(const db_covariance *c, const double *sc
  * and image. */
 static double misfit_of_regions(const db_covariance *c, const db_scatter *s) {
     const double degrees = DB_REGIONS - 1, enlarged = DB_REGIONS / degrees;
-    const double all = degrees * (double)s->images * (double)c->direction_count;
+    const double all = degrees * (double)s->images * determined_directions(c);
     const double ratio = enlarged * scatter_in_units_of_noise(c, s->of_regions) /
                          scatter_in_units_of_noise(c, s->of_parts);
     return ratio > 1 + 3 * sqrt(2 / all) ? sqrt(ratio) : 1;
@@ -60,7 +66,7 @@ db_status db_errors_of_parts(db_context *context, const double *normal, size_t c
     /* Without even a poor estimate, models that miss more than noise have far too small errors. */
     for (size_t k = 0; k < scatters && !enough; k++)
         if (scatter_in_units_of_noise(estimate, scatter[k].of_parts) >
-            (double)estimate->direction_count)
+            determined_directions(estimate))
             raise_robust(&scatter[k], scatter[k].quantities, estimate, shared_misfit);
     return DB_OK;
 }
@@ -139,8 +145,7 @@ db_status db_errors_of_step(db_context *context, const db_objective *objective,
         for (size_t i = 0; i < n; i++) {
             step[i] = 0;
             for (size_t k = 0; k < n; k++)
-                if (isfinite(c.error[i]) && isfinite(c.error[k]))
-                    step[i] -= 0.5 * c.inverse[i * n + k] * objective->gradient[k];
+                step[i] -= 0.5 * c.inverse[i * n + k] * objective->gradient[k];
         }
     }
     db_covariance_clear(&c);

@@ -33,8 +33,8 @@ db_status db_errors_of_variables(db_context *context, const db_objective *object
                                  const double *regions, db_covariance *estimate,
                                  double *shared_misfit);
 
-/* Gauss-Newton step of all variables of an objective as last evaluated (0 at a bound), and the error of one of
- * them, as quoted. found: tells which are at a bound. */
+/* Gauss-Newton step of all variables of an objective as last evaluated, in the determined directions (0 at a bound), and
+ * the error of one of them, as quoted. found: tells which are at a bound. */
 db_status db_errors_of_step(db_context *context, const db_objective *objective,
                             const db_fit_estimates *found, double chi2_reduced, size_t variable,
                             double *step, double *error);

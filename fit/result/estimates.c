@@ -63,7 +63,7 @@ void db_estimates_take(db_fit_estimates *e, const db_covariance *c, const size_t
         db_fit_estimate *const to = &e->list[index[k]];
         to->error_unscaled = c->error[k];
         to->error_scaled = c->error[k] * misfit;
-        to->error_robust = fmax(to->error_robust, c->robust[k]);
+        to->error_robust = fmax(to->error_robust, isinf(c->error[k]) ? c->error[k] : c->robust[k]);
         to->error = fmax(to->error_scaled, to->error_robust);
         for (size_t l = 0; l < count; l++)
             e->correlation[index[k]][index[l]] = c->correlation[k][l];

@@ -142,6 +142,39 @@ static void robust_errors_are_those_of_the_sandwich(void **state) {
     assert_true(isnan(c.robust[0]));
 }
 
+/* A parameter that does what another does changes neither the scatter of what is determined nor the errors of the rest, and the
+ * inverse in the determined directions has the variance of the sum of both. */
+static void twins_change_no_robust_error(void **state) {
+    (void)state;
+    static const size_t of[3] = { 0, 1, 1 };
+    const double normal[2][2] = { { 4, 2 }, { 2, 9 } }, parts[2][2] = { { 5, 1 }, { 1, 7 } };
+    const int used[3] = { 1, 1, 1 };
+    double found[2][3], numbers[3][9];
+    for (size_t n = 2; n < 4; n++) {
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < n; k++) {
+                numbers[0][i * n + k] = normal[of[i]][of[k]];
+                numbers[1][i * n + k] = parts[of[i]][of[k]];
+                /* seen by the second parameter and its twin alone */
+                numbers[2][i * n + k] = numbers[1][i * n + k] + (of[i] && of[k] ? 90 : 0);
+            }
+        const db_scatter scatter = { numbers[1], numbers[2], 40, 1, 2 };
+        double *const to = found[n - 2];
+        db_covariance_clear(&c);
+        assert_int_equal(db_errors_of_parts(context, numbers[0], n, used, &scatter, 1, &c, &to[0]),
+                         DB_OK);
+        to[1] = c.error[0];
+        to[2] = c.robust[0];
+        double sum = 0;
+        for (size_t i = 1; i < n; i++)
+            for (size_t k = 1; k < n; k++) sum += c.inverse[i * n + k];
+        close_to(sum, 4 / 32.0);
+        assert_true(n == 2 || (isinf(c.error[1]) && isinf(c.error[2]) && isfinite(c.robust[2])));
+    }
+    for (int k = 0; k < 3; k++) close_to(found[1][k], found[0][k]);
+    assert_true(found[0][0] > 1);
+}
+
 static void nothing_to_refine_is_no_error(void **state) {
     (void)state;
     estimate(NULL, 0, NULL);
@@ -213,6 +246,7 @@ int main(void) {
         cmocka_unit_test(an_undetermined_direction_is_named_first),
         cmocka_unit_test(robust_errors_are_those_of_the_sandwich),
         cmocka_unit_test(scatter_of_parts_and_regions_makes_errors),
+        cmocka_unit_test(twins_change_no_robust_error),
         cmocka_unit_test(nothing_to_refine_is_no_error),
     };
     return cmocka_run_group_tests(tests, make_context, drop_context);
