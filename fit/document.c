@@ -107,8 +107,9 @@ static const db_json_field shot_rows[] = {
             "refined values of the local parameters"),
     MADE_IF(
         in_use, "error", local_errors, "list", NULL, "",
-        "standard errors of the local parameters; they include errors of shared parameters, except "
-        "with `intensity: joint`, where they hold for fixed intensities and shared parameters"),
+        "standard errors of the local parameters, null: tied, at a bound, held, or not determined; "
+        "they include errors of shared parameters, except with `intensity: joint`, where they hold "
+        "for fixed intensities and shared parameters"),
     MADE_IF(in_use, "text", local_texts, "list", NULL, "",
             "refined values with errors in units of the last digit"),
     MADE_IF(in_use, "at_bound", local_bounds, "list", NULL, "", "`no`, `lower`, `upper`"),

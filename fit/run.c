@@ -587,8 +587,9 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     result->shot_evaluations = all->evaluations;
     if (all->source->in_full && all->count == 1) tell_of_one(result);
     DB_TRY(finish_series(all, result));
-    return db_workers_common_status(all, rank == 0 ? db_fit_cells_warning_add(all->context, result)
-                                                   : DB_OK);
+    if (rank == 0) status = db_fit_undetermined_warnings_add(all->context, result);
+    if (rank == 0 && status == DB_OK) status = db_fit_cells_warning_add(all->context, result);
+    return db_workers_common_status(all, status);
 }
 
 static db_status refine_shots(db_shots *all, db_fit_shots_result *result) {

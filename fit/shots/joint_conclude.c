@@ -20,7 +20,8 @@
  * regions of their detectors. */
 enum { SUMS = 4 };
 
-/* Counts beside the sums: blocks, chi2, degrees of freedom. */
+/* Counts beside the sums: blocks, chi2, degrees of freedom. Behind them is the diagonal of the normal matrix, [unknowns],
+ * before local quantities are eliminated. */
 enum { BLOCKS, CHI2, DEGREES, COUNTS };
 
 typedef struct conclusion {
@@ -31,8 +32,19 @@ typedef struct conclusion {
     double *sums;       /* over all shots: [SUMS][db_schur_sums_size], then COUNTS */
     size_t sums_size;   /* doubles of one of them */
     size_t *index;      /* [unknowns] numbers among the settings' parameters */
-    double *covariance; /* [unknowns][unknowns], as quoted */
+    double *covariance; /* [unknowns][unknowns], as quoted, in the determined directions */
+    double *alone;      /* [unknowns] error if it alone were refined */
+    double *open;       /* [opens][unknowns] changes along undetermined directions; owned */
+    size_t opens;
 } conclusion;
+
+static double *diagonals(const conclusion *c, double *sums) {
+    return sums + SUMS * c->sums_size + COUNTS;
+}
+
+static size_t all_sums(const conclusion *c) {
+    return SUMS * c->sums_size + COUNTS + c->links->unknowns;
+}
 
 /* Statistics of the starting model on the same pixels. */
 static db_status measure_start(const db_shots *all, db_context *context, size_t shot,
@@ -107,6 +119,16 @@ static void add_pull(const conclusion *c, size_t shot, db_open_shot *open, doubl
         for (size_t k = 0; k <= i; k++) scatter[at++] = 0.25 * sums[1 + i] * sums[1 + k];
 }
 
+/* Adds what a shot's linked quantities have on the diagonal while its local ones are held. */
+static void add_diagonal(const conclusion *c, size_t shot, const db_objective *o, double *sums) {
+    const size_t n = o->variables.count;
+    db_joint_link link[DB_MOST_LINKS];
+    for (size_t k = 0; k < c->order.shared; k++)
+        for (size_t p = db_joint_links_of(c->links, shot, k, link); p-- > 0;)
+            diagonals(c, sums)[link[p].unknown] +=
+                link[p].weight * link[p].weight * o->normal[c->order.variable[k] * (n + 1)];
+}
+
 /* Adds a shot's sums by the unknowns, and sums of its parts. */
 static db_status add_sums(const conclusion *c, db_context *context, size_t shot, db_open_shot *open,
                           const double *regions, double *sums) {
@@ -119,6 +141,7 @@ static db_status add_sums(const conclusion *c, db_context *context, size_t shot,
     if (status == DB_OK) status = add_pulls_of_parts(c, context, shot, regions, own + 3 * size);
     for (size_t k = 0; k < SUMS && status == DB_OK; k++)
         db_joint_links_add(c->links, shot, own + k * size, sums + k * c->sums_size);
+    add_diagonal(c, shot, &open->objective, sums);
     free(own);
     return status;
 }
@@ -165,17 +188,47 @@ static db_status conclude_shot(void *user, db_context *context, size_t shot, db_
     return DB_OK;
 }
 
-/* Covariance of a shot's linked quantities, [order.shared][order.shared], from the covariance of the unknowns. */
-static void link_covariance(const conclusion *c, size_t shot, double *own) {
+/* What the unknowns tell of a shot's linked quantities. */
+typedef struct linked_errors {
+    size_t count, opens;
+    double *covariance; /* [count][count] */
+    double *open;       /* [count][opens] changes along undetermined directions */
+    double *square;     /* [count] squares of their errors, if each unknown alone were refined */
+} linked_errors;
+
+/* to: of zeros */
+static void link_errors(const conclusion *c, size_t shot, const linked_errors *to) {
     const size_t s = c->order.shared, n = c->links->unknowns;
     db_joint_link a[DB_MOST_LINKS], b[DB_MOST_LINKS];
-    memset(own, 0, s * s * sizeof *own);
     for (size_t k = 0; k < s; k++)
-        for (size_t p = db_joint_links_of(c->links, shot, k, a); p-- > 0;)
+        for (size_t p = db_joint_links_of(c->links, shot, k, a); p-- > 0;) {
+            const size_t u = a[p].unknown;
+            to->square[k] += pow(a[p].weight * c->alone[u], 2);
+            for (size_t d = 0; d < c->opens; d++)
+                to->open[k * c->opens + d] += a[p].weight * c->open[d * n + u];
             for (size_t l = 0; l < s; l++)
                 for (size_t q = db_joint_links_of(c->links, shot, l, b); q-- > 0;)
-                    own[k * s + l] +=
-                        a[p].weight * b[q].weight * c->covariance[a[p].unknown * n + b[q].unknown];
+                    to->covariance[k * s + l] +=
+                        a[p].weight * b[q].weight * c->covariance[u * n + b[q].unknown];
+        }
+}
+
+/* Error of a quantity that follows the linked quantities by by[], and has this error if they are known. INFINITY: it moves
+ * along an undetermined direction; NAN: it does not move at all. */
+static double error_of(const linked_errors *linked, const double *by, double known) {
+    const size_t s = linked->count;
+    double variance = known * known, most = variance, along = 0;
+    for (size_t k = 0; k < s; k++) {
+        most += by[k] * by[k] * linked->square[k];
+        for (size_t l = 0; l < s; l++) variance += by[k] * linked->covariance[k * s + l] * by[l];
+    }
+    for (size_t d = 0; d < linked->opens; d++) {
+        double change = 0;
+        for (size_t k = 0; k < s; k++) change += by[k] * linked->open[k * linked->opens + d];
+        along += change * change;
+    }
+    if (along > DB_LEAST_COMPONENT * DB_LEAST_COMPONENT * most) return INFINITY;
+    return variance > 0 ? sqrt(variance) : (double)NAN;
 }
 
 /* Adds errors of the unknowns to the errors of local quantities, which depend on them, and stores errors of
@@ -185,26 +238,24 @@ static db_status widen_local(db_shots *all, db_context *context, size_t shot, vo
     (void)nothing;
     const conclusion *const c = user;
     const size_t s = c->order.shared, m = c->order.local;
-    double *const answer = malloc((m * s + s * s + s + m + 1) * sizeof *answer);
-    double *const step = answer + m * s, *const covariance = step + s + m;
+    double *const error = db_shots_values(all, shot).error;
+    double *const answer = calloc(m * s + s + m + s * (s + c->opens + 1) + 1, sizeof *answer);
+    double *const step = answer + m * s;
+    const linked_errors linked = { s, c->opens, step + s + m, step + s + m + s * s,
+                                   step + s + m + s * (s + c->opens) };
     if (!answer) return db_fail_memory(context, "the errors of a shot");
-    link_covariance(c, shot, covariance);
-    for (size_t k = 0; k < s; k++)
-        if (c->links->first[k] >= c->links->shared)
-            db_shots_values(all, shot).error[c->order.index[k]] = sqrt(covariance[k * s + k]);
+    link_errors(c, shot, &linked);
     for (size_t k = 0; k < s; k++) {
         memset(step, 0, (s + m) * sizeof *step);
         step[k] = 1;
+        if (c->links->first[k] >= c->links->shared)
+            error[c->order.index[k]] = error_of(&linked, step, 0);
         db_schur_answer(&c->order, &all->state[shot].best.tail, 1, step);
         for (size_t i = 0; i < m; i++) answer[i * s + k] = step[s + i];
     }
     for (size_t i = 0; i < m; i++) {
-        double *const error = &db_shots_values(all, shot).error[c->order.index[s + i]];
-        double sum = *error * *error;
-        for (size_t k = 0; k < s; k++)
-            for (size_t l = 0; l < s; l++)
-                sum += answer[i * s + k] * covariance[k * s + l] * answer[i * s + l];
-        *error = sqrt(sum);
+        double *const own = &error[c->order.index[s + i]];
+        *own = error_of(&linked, answer + i * s, *own);
     }
     free(answer);
     return DB_OK;
@@ -219,6 +270,11 @@ static double counted(const conclusion *c, int what) {
     return c->sums[SUMS * c->sums_size + (size_t)what];
 }
 
+/* Empties the equation of an unknown that stays, or of which elimination has left only rounding. */
+static void leave_out(size_t n, size_t unknown, double *normal) {
+    for (size_t k = 0; k < n; k++) normal[unknown * n + k] = normal[k * n + unknown] = 0;
+}
+
 /* Correlations and directions of the quantities that all shots share, with the other unknowns free. */
 static db_status describe_shared(const conclusion *c, const double *normal, const int *used,
                                  double misfit, db_fit_shots_result *result) {
@@ -228,7 +284,11 @@ static db_status describe_shared(const conclusion *c, const double *normal, cons
     double *const gradient = left + n * n;
     double *const matrix = gradient + n;
     memcpy(left, normal, n * n * sizeof *left);
+    for (size_t i = 0; i < n; i++)
+        if (!used[i]) leave_out(n, i, left);
     (void)db_eliminate(n, s, gradient, left, n);
+    for (size_t i = 0; i < s; i++)
+        if (!db_is_determined(left[i * n + i], normal[i * n + i])) leave_out(n, i, left);
     for (size_t i = 0; i < s; i++)
         for (size_t k = 0; k < s; k++)
             matrix[i * s + k] = i > k ? left[i * n + k] : left[k * n + i];
@@ -240,10 +300,43 @@ static db_status describe_shared(const conclusion *c, const double *normal, cons
     return status;
 }
 
+/* Keeps the directions that are not determined. */
+static db_status keep_open(conclusion *c, const double *normal, const db_covariance *estimate) {
+    const size_t n = c->links->unknowns;
+    const double *const before = diagonals(c, c->sums);
+    for (size_t d = 0; d < estimate->direction_count; d++)
+        c->opens += !db_direction_is_determined(&estimate->direction[d]);
+    c->open = malloc((c->opens * n + 1) * sizeof *c->open);
+    if (!c->open) return db_fail_memory(c->all->context, "the errors of the refinement");
+    for (size_t i = 0; i < n; i++) {
+        const double own = normal[i * (n + 1)] > 0 ? normal[i * (n + 1)] : before[i];
+        c->alone[i] = own > 0 ? 1 / sqrt(own) : 1;
+    }
+    double *to = c->open;
+    for (size_t d = 0; d < estimate->direction_count; d++) {
+        if (db_direction_is_determined(&estimate->direction[d])) continue;
+        for (size_t i = 0; i < n; i++) *to++ = estimate->direction[d].component[i] * c->alone[i];
+    }
+    return DB_OK;
+}
+
+/* Covariance of the unknowns as quoted. */
+static void quote(const conclusion *c, const db_covariance *estimate, double misfit) {
+    const size_t n = estimate->count;
+    memcpy(c->covariance, estimate->inverse, n * n * sizeof *c->covariance);
+    for (size_t i = 0; i < n; i++) {
+        const double own = estimate->inverse[i * (n + 1)],
+                     factor = own > 0 ? fmax(misfit, estimate->robust[i] / sqrt(own)) : 0;
+        for (size_t k = 0; k < n; k++) {
+            c->covariance[i * n + k] *= factor;
+            c->covariance[k * n + i] *= factor;
+        }
+    }
+}
+
 /* Errors of the unknowns; normal, scatter of shots, blocks and regions: [unknowns][unknowns]. */
-static db_status estimate_unknowns(const conclusion *c, const double *normal,
-                                   double *const scatter[3], double misfit, const int *used,
-                                   db_fit_shots_result *result) {
+static db_status estimate_unknowns(conclusion *c, const double *normal, double *const scatter[3],
+                                   double misfit, const int *used, db_fit_shots_result *result) {
     const db_shots *const all = c->all;
     const size_t n = c->links->unknowns;
     const db_scatter parts[2] = { { scatter[0], NULL, all->used, 0, n },
@@ -252,22 +345,18 @@ static db_status estimate_unknowns(const conclusion *c, const double *normal,
                                                 : (size_t)counted(c, BLOCKS),
                                     all->used, quantity_count(c) } };
     db_covariance estimate = { .error = NULL };
-    const db_status status = db_errors_of_parts(all->context, normal, n, used, parts, 2, &estimate,
-                                                &result->estimates.shared_misfit);
-    for (size_t i = 0; i < n && status == DB_OK; i++) {
-        const double quoted = fmax(estimate.error[i] * misfit, estimate.robust[i]);
-        if (i < c->links->shared)
-            result->estimates.list[c->index[i]].error_robust = estimate.robust[i];
-        for (size_t k = 0; k < n; k++) {
-            const double both = quoted * fmax(estimate.error[k] * misfit, estimate.robust[k]);
-            c->covariance[i * n + k] = isfinite(both) ? both * estimate.correlation[i][k] : 0;
-        }
-    }
+    db_status status = db_errors_of_parts(all->context, normal, n, used, parts, 2, &estimate,
+                                          &result->estimates.shared_misfit);
+    for (size_t i = 0; i < c->links->shared && status == DB_OK; i++)
+        result->estimates.list[c->index[i]].error_robust =
+            isinf(estimate.error[i]) ? estimate.error[i] : estimate.robust[i];
+    if (status == DB_OK) quote(c, &estimate, misfit);
+    if (status == DB_OK) status = keep_open(c, normal, &estimate);
     db_covariance_clear(&estimate);
     return status;
 }
 
-static db_status describe_minimum(const conclusion *c, double *numbers, int *used,
+static db_status describe_minimum(conclusion *c, double *numbers, int *used,
                                   db_fit_shots_result *result) {
     const size_t n = c->links->unknowns;
     double *const normal = numbers;
@@ -277,7 +366,11 @@ static db_status describe_minimum(const conclusion *c, double *numbers, int *use
     db_schur_total(n, c->sums, &loss, gradient, normal);
     for (int k = 0; k < SUMS - 1; k++)
         db_schur_total(n, c->sums + (size_t)(k + 1) * c->sums_size, &loss, gradient, scatter[k]);
-    for (size_t i = 0; i < n; i++) used[i] = c->at->at_bound[i] == 0 && u->lower[i] < u->upper[i];
+    for (size_t i = 0; i < n; i++) {
+        used[i] = c->at->at_bound[i] == 0 && u->lower[i] < u->upper[i];
+        if (!db_is_determined(normal[i * (n + 1)], diagonals(c, c->sums)[i]))
+            leave_out(n, i, normal);
+    }
     db_unknowns_add_curvature(u, normal);
     for (int k = 0; k < SUMS - 1; k++) db_unknowns_add_curvature(u, scatter[k]);
     const double degrees = counted(c, DEGREES) - (double)c->links->shared;
@@ -286,7 +379,7 @@ static db_status describe_minimum(const conclusion *c, double *numbers, int *use
     return describe_shared(c, normal, used, misfit, result);
 }
 
-static db_status describe_unknowns(const conclusion *c, db_fit_shots_result *result) {
+static db_status describe_unknowns(conclusion *c, db_fit_shots_result *result) {
     const size_t n = c->links->unknowns;
     double *const numbers = calloc(4 * n * n + n + 1, sizeof *numbers);
     int *const used = calloc(n + 1, sizeof *used);
@@ -303,8 +396,8 @@ static db_status sum_up(conclusion *c) {
     db_shots *const all = c->all;
     double *const pulls[2] = { c->sums + c->sums_size, c->sums + 2 * c->sums_size };
     if (all->series) DB_TRY(db_series_solve(all, c->at->at));
-    DB_TRY(db_open_shots_sum(all, "errors", c->at->stage, &c->order, conclude_shot, c,
-                             SUMS * c->sums_size + COUNTS, c->sums));
+    DB_TRY(db_open_shots_sum(all, "errors", c->at->stage, &c->order, conclude_shot, c, all_sums(c),
+                             c->sums));
     return all->series ? db_series_sum(all, c->sums, pulls) : DB_OK;
 }
 
@@ -313,11 +406,12 @@ db_status db_joint_conclude(db_shots *all, const db_joint_minimum *at,
     conclusion c = { .all = all, .at = at, .links = at->links, .order = at->links->order };
     const size_t n = at->links->unknowns;
     c.sums_size = db_schur_sums_size(n);
-    c.sums = calloc(SUMS * c.sums_size + COUNTS, sizeof *c.sums);
+    c.sums = calloc(all_sums(&c), sizeof *c.sums);
     c.index = calloc(n + 1, sizeof *c.index);
-    c.covariance = calloc(n * n + 1, sizeof *c.covariance);
+    c.covariance = calloc(n * n + n + 1, sizeof *c.covariance);
     db_status status = db_need_memory(all->context, c.sums && c.index && c.covariance,
                                       "the errors of the refinement");
+    c.alone = c.covariance + n * n;
     if (status == DB_OK) db_joint_links_index(c.links, c.index);
     status = db_workers_common_status(all, status);
     if (status == DB_OK) status = sum_up(&c);
@@ -328,5 +422,6 @@ db_status db_joint_conclude(db_shots *all, const db_joint_minimum *at,
     free(c.sums);
     free(c.index);
     free(c.covariance);
+    free(c.open);
     return status;
 }

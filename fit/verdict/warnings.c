@@ -161,6 +161,16 @@ static int is_widened(const db_fit_estimate *e) {
     return e->error * e->error > 2 * own * own;
 }
 
+static void about_undetermined(list *l) {
+    const db_fit_estimates *const e = l->estimates;
+    for (size_t k = 0; k < e->direction_count; k++) {
+        char text[DB_DIRECTION_TEXT_SIZE];
+        if (isinf(e->direction[k].condition))
+            warn(l, LEAVE_ONE_OUT, "the data do not determine %s",
+                 db_direction_text(text, e, &e->direction[k]));
+    }
+}
+
 static void about_parameters(list *l) {
     const db_fit_estimates *const e = l->estimates;
     for (size_t i = 0; i < e->count; i++)
@@ -169,12 +179,11 @@ static void about_parameters(list *l) {
                  "%s ends at its %s bound %.8g: it has no standard error, and the errors of other "
                  "parameters hold for this value only",
                  e->list[i].name, e->list[i].at_bound < 0 ? "lower" : "upper", e->list[i].value);
+    about_undetermined(l);
     for (size_t k = 0; k < e->direction_count; k++) {
         const db_fit_direction *const d = &e->direction[k];
         char text[DB_DIRECTION_TEXT_SIZE];
-        if (isinf(d->condition))
-            warn(l, LEAVE_ONE_OUT, "the data do not determine %s", db_direction_text(text, e, d));
-        else if (d->condition > WEAK_CONDITION)
+        if (isfinite(d->condition) && d->condition > WEAK_CONDITION)
             warn(l, LEAVE_ONE_OUT, "the data hardly determine %s: condition %.0e",
                  db_direction_text(text, e, d), d->condition);
     }
@@ -395,11 +404,54 @@ append_text(char text[DB_FIT_WARNING_SIZE], const char *format, ...) {
     va_end(arguments);
 }
 
+/* Quantities of single shots that their data do not determine. */
+static void about_own(list *l, const db_fit_shots_result *r) {
+    unsigned char named[DB_FIT_MOST_PARAMETERS] = { 0 };
+    char which[DB_FIT_WARNING_SIZE] = "";
+    size_t shots = 0;
+    for (size_t s = 0; s < r->shot_count; s++) {
+        const db_fit_result *const shot = &r->shot[s];
+        int any = 0;
+        for (size_t i = 0; i < shot->estimates.count && shot->used; i++) {
+            const db_fit_estimate *const e = &shot->estimates.list[i];
+            if (e->shared || !isinf(e->error)) continue;
+            if (!named[i]) append_text(which, "%s%s", *which ? ", " : "", e->name);
+            named[i] = 1;
+            any = 1;
+        }
+        shots += (size_t)any;
+    }
+    if (shots)
+        warn(l, LEAVE_ONE_OUT, "in %zu of %zu shots the data do not determine %s", shots, r->used,
+             which);
+}
+
+/* The list that a result has, to be continued. */
+static list list_of(const db_fit_shots_result *result) {
+    return (list){ .estimates = &result->estimates,
+                   .text = result->warnings,
+                   .advice = result->advice,
+                   .count = result->warning_count,
+                   .room = result->warning_count };
+}
+
+static db_status give_list(db_context *context, const list *l, db_fit_shots_result *result) {
+    result->warnings = l->text;
+    result->advice = l->advice;
+    result->warning_count = l->count;
+    return db_need_memory(context, !l->failed, "the warnings");
+}
+
+db_status db_fit_undetermined_warnings_add(db_context *context, db_fit_shots_result *result) {
+    list l = list_of(result);
+    if (result->in_full) return DB_OK; /* each shot has warnings of its own */
+    if (!result->passages || result->intensities) about_undetermined(&l);
+    about_own(&l, result);
+    return give_list(context, &l, result);
+}
+
 db_status db_fit_cells_warning_add(db_context *context, db_fit_shots_result *result) {
-    list l = { .text = result->warnings,
-               .advice = result->advice,
-               .count = result->warning_count,
-               .room = result->warning_count };
+    list l = list_of(result);
     char which[DB_FIT_WARNING_SIZE] = "";
     db_other_cells found;
     DB_TRY(db_other_cells_find(context, result, &found));
@@ -415,8 +467,5 @@ db_status db_fit_cells_warning_add(db_context *context, db_fit_shots_result *res
          "by %.2g %%: %s%s",
          found.count, found.compared, 100 * found.scatter, which,
          found.count > DB_OTHER_CELLS_NAMED ? ", ..." : "");
-    result->warnings = l.text;
-    result->advice = l.advice;
-    result->warning_count = l.count;
-    return db_need_memory(context, !l.failed, "the warnings");
+    return give_list(context, &l, result);
 }

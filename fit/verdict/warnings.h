@@ -11,6 +11,10 @@ db_status db_fit_warnings_make(db_context *context, db_fit_result *result);
 db_status db_fit_series_warnings_make(db_context *context, double distance,
                                       db_fit_shots_result *result);
 
+/* Adds warnings of shared quantities, unless a series has them, and of quantities of single shots that the data do not
+ * determine. In the process that knows all shots. */
+db_status db_fit_undetermined_warnings_add(db_context *context, db_fit_shots_result *result);
+
 /* Adds a warning of shots whose cells are longer or shorter than the others'. In the process that knows all shots. */
 db_status db_fit_cells_warning_add(db_context *context, db_fit_shots_result *result);
 

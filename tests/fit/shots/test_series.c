@@ -14,6 +14,7 @@
 #include "fit/verdict/warnings.h"
 #include "support/failing_allocation.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_files.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -26,12 +27,16 @@ static db_fit_settings settings;
 typedef struct series_run {
     double knots;
     const char *checkpoint; /* to go on from; NULL: none is kept */
+    db_status (*load)(void *, db_context *, size_t, db_measured_image *, db_experiment *,
+                      db_fit_settings *); /* NULL: still_load */
     db_fit_shots_result *result[TEAM];
 } series_run;
 
 static void work(void *user, const db_fit_team *team) {
     series_run *const t = user;
-    const db_fit_shot_source source = { .count = FRAMES, .load = still_load, .name = still_name };
+    const db_fit_shot_source source = { .count = FRAMES,
+                                        .load = t->load ? t->load : still_load,
+                                        .name = still_name };
     db_fit_shots_options options = DB_FIT_SHOTS_OPTIONS_INIT;
     db_context *own;
     options.team = team;
@@ -223,6 +228,99 @@ static void processes_do_not_matter_for_poisson_slow(void **state) {
     settings.target = DB_FIT_POISSON;
     compare(0);
     settings.target = DB_FIT_WEIGHTED;
+}
+
+static double nearer; /* mm, of the start */
+static db_status load_nearer(void *user, db_context *own, size_t shot, db_measured_image *image,
+                             db_experiment *start, db_fit_settings *s) {
+    const db_status status = still_load(user, own, shot, image, start, s);
+    if (status == DB_OK && start) start->detector.distance -= nearer;
+    return status;
+}
+
+/* Runs a series with a cell; extra: number of quantities along the beam that each frame has, distance and shift of the
+ * panel; wrong: the distance begins nearer by so much (mm), and stays about there. */
+static db_fit_shots_result *run_along_beam(int extra, double wrong) {
+    static const db_parameter along[] = { DB_DISTANCE, DB_PANEL_SHIFT_NORMAL };
+    const db_fit_settings usual = settings;
+    series_run run = { .load = load_nearer };
+    db_fit_settings own;
+    assert_int_equal(db_fit_settings_copy(stills.context, &usual, &own), DB_OK);
+    refine_parameter(&own, DB_CELL_A, -1);
+    refine_parameter(&own, DB_CELL_B, DB_CELL_A);
+    refine_parameter(&own, DB_CELL_C, -1);
+    for (size_t i = usual.parameter_count; i < own.parameter_count; i++)
+        own.parameters[i].shared = 1;
+    for (int k = 0; k < extra; k++) {
+        refine_parameter(&own, along[k], -1);
+        db_fit_parameter *const p = &own.parameters[own.parameter_count - 1];
+        p->shared = 0;
+        if (!(wrong > 0)) continue;
+        p->upper = stills.truth.detector.distance - wrong;
+        p->lower = p->upper - 1e-4; /* less than errors: at either end */
+    }
+    db_stages_default(stills.context, &own, 1, 0);
+    if (wrong > 0) { /* frames by themselves would end at the bound, and be excluded */
+        copy_stage(&own, own.stage_count - 1, 0);
+        own.stage_count = 1;
+    }
+    settings = own;
+    nearer = wrong;
+    made_up_team_run(1, 0, work, &run, NULL);
+    settings = usual;
+    db_fit_settings_clear(&own);
+    assert_non_null(run.result[0]);
+    return run.result[0];
+}
+
+static const db_fit_estimate *of_frame(const db_fit_shots_result *r, size_t frame, db_parameter p) {
+    const db_fit_estimate *e = r->shot[frame].estimates.list;
+    while (e->parameter != p) e++;
+    return e;
+}
+
+/* The first quantities, which both runs share, have the same errors, but for where the searches end. */
+static void same_shared_errors(const db_fit_shots_result *a, const db_fit_shots_result *b) {
+    for (size_t i = 0; i < a->estimates.count && i < b->estimates.count; i++) {
+        const db_fit_estimate *const one = &a->estimates.list[i], *const other =
+                                                                      &b->estimates.list[i];
+        if (!one->shared || isnan(other->error)) continue;
+        print_message("%s: %.4g +- %.4g, %.4g +- %.4g\n", one->name, one->value,
+                      one->error_unscaled, other->value, other->error_unscaled);
+        assert_true(fabs(one->error_unscaled / other->error_unscaled - 1) < 0.05);
+        assert_true(fabs(one->error / other->error - 1) < 0.05);
+    }
+}
+
+/* A shift of the panel does to the image what the distance does. The first scale is held. */
+static void what_frames_do_not_determine_has_no_finite_error(void **state) {
+    (void)state;
+    db_fit_shots_result *both = run_along_beam(2, 0), *distance = run_along_beam(1, 0);
+    for (size_t k = 0; k < FRAMES; k++) {
+        assert_true(isinf(of_frame(both, k, DB_DISTANCE)->error));
+        assert_true(isinf(of_frame(both, k, DB_PANEL_SHIFT_NORMAL)->error));
+        assert_true(isfinite(of_frame(distance, k, DB_DISTANCE)->error));
+        assert_true(k ? of_frame(both, k, DB_SCALE)->error > 0
+                      : isnan(of_frame(both, k, DB_SCALE)->error));
+    }
+    same_shared_errors(both, distance);
+    assert_string_equal(both->warnings[both->warning_count - 1],
+                        "in 5 of 5 shots the data do not determine distance, panel_shift_normal");
+    db_fit_shots_result_destroy(&both);
+    db_fit_shots_result_destroy(&distance);
+}
+
+/* Quantities of frames at a bound are known, as far as other errors are concerned. */
+static void frames_at_a_bound_widen_no_error(void **state) {
+    (void)state;
+    db_fit_shots_result *at_bound = run_along_beam(1, 0.05), *held = run_along_beam(0, 0.05);
+    for (size_t k = 0; k < FRAMES; k++) {
+        assert_int_equal(of_frame(at_bound, k, DB_DISTANCE)->at_bound != 0, 1);
+        assert_true(isnan(of_frame(at_bound, k, DB_DISTANCE)->error));
+    }
+    same_shared_errors(at_bound, held);
+    db_fit_shots_result_destroy(&at_bound);
+    db_fit_shots_result_destroy(&held);
 }
 
 /* A run in which memory runs out in the first process, while the run begins or (joint) when the joint stage does. */
@@ -617,6 +715,8 @@ int main(void) {
         cmocka_unit_test(processes_do_not_matter_between_knots),
         cmocka_unit_test(processes_do_not_matter_for_known_intensities),
         cmocka_unit_test(earned_quantities_wait),
+        cmocka_unit_test(what_frames_do_not_determine_has_no_finite_error),
+        cmocka_unit_test(frames_at_a_bound_widen_no_error),
         cmocka_unit_test(processes_do_not_matter_for_poisson_slow),
         cmocka_unit_test(processes_know_that_one_has_no_memory),
         cmocka_unit_test(interrupted_series_go_on),

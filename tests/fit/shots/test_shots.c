@@ -404,6 +404,66 @@ static void nothing_shared(void **state) {
     db_fit_shots_result_destroy(&r);
 }
 
+/* Runs two shots with cells of their own, and shared (1) or own (0) distance and shift of the panel along the beam; -1:
+ * held. */
+static db_fit_shots_result *run_with_cells(int distance, int shift) {
+    const db_fit_shot_source two = { .count = 2, .load = load, .name = name };
+    db_fit_settings own;
+    db_fit_shots_result *r = NULL;
+    assert_int_equal(db_fit_settings_copy(context, &settings, &own), DB_OK);
+    own.parameters[place_of(DB_DISTANCE)].shared = distance;
+    refine_parameter(&own, DB_CELL_A, -1);
+    refine_parameter(&own, DB_CELL_B, DB_CELL_A);
+    refine_parameter(&own, DB_CELL_C, -1);
+    if (shift >= 0) {
+        refine_parameter(&own, DB_PANEL_SHIFT_NORMAL, -1);
+        own.parameters[own.parameter_count - 1].shared = shift;
+    }
+    assert_int_equal(db_fit_run(context, &two, &own, NULL, &r), DB_OK);
+    db_fit_settings_clear(&own);
+    return r;
+}
+
+static double error_in(const db_fit_shots_result *r, size_t shot, db_parameter p) {
+    const db_fit_estimate *e = r->shot[shot].estimates.list;
+    while (e->parameter != p) e++;
+    return e->error;
+}
+
+/* A shift of the panel does to the image what the distance does: neither is determined, and other errors are those of a run
+ * without the shift, but for where the searches end. */
+static void a_superfluous_quantity_changes_no_other_error(void **state) {
+    (void)state;
+    static const db_parameter others[] = { DB_MISSET_X, DB_MISSET_Y, DB_MISSET_Z,
+                                           DB_CELLS_A,  DB_CELL_A,   DB_CELL_C };
+    static const int cases[][2] = { { 0, 0 }, { 0, 1 }, { 1, 1 } };
+    db_fit_shots_result *right[2] = { run_with_cells(0, -1), run_with_cells(1, -1) };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const int distance = cases[c][0], shift = cases[c][1];
+        const db_fit_shots_result *const without = right[distance && shift];
+        db_fit_shots_result *r = run_with_cells(distance, shift);
+        for (size_t s = 0; s < 2; s++) {
+            for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+                const double error = error_in(r, s, others[k]),
+                             expected = error_in(without, s, others[k]);
+                if (!(fabs(error / expected - 1) < 0.1))
+                    fail_msg("%d %d: error of %s %g instead of %g", distance, shift,
+                             db_parameter_describe(others[k])->name, error, expected);
+            }
+            assert_true(isinf(error_in(r, s, DB_DISTANCE)));
+            assert_true(isinf(error_in(r, s, DB_PANEL_SHIFT_NORMAL)));
+        }
+        assert_int_equal(r->warning_count, 1 + (distance != shift));
+        for (size_t k = 0; k < r->warning_count; k++)
+            assert_non_null(strstr(r->warnings[k], "the data do not determine "));
+        db_fit_shots_result_destroy(&r);
+    }
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(right[k]->warning_count, 0);
+        db_fit_shots_result_destroy(&right[k]);
+    }
+}
+
 /* A refined list names files that it can read again, for images of any name. */
 static void names_of_models(void **state) {
     (void)state;
@@ -425,6 +485,7 @@ int main(void) {
         cmocka_unit_test(options_that_cannot_be_are_refused),
         cmocka_unit_test(images_are_released_once),
         cmocka_unit_test(nothing_shared),
+        cmocka_unit_test(a_superfluous_quantity_changes_no_other_error),
         cmocka_unit_test(names_of_models),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
