@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/intensities/variance.h"
+#include "fit/linear/cholesky.h"
 #include "fit/result/estimates.h"
 #include "fit/shots/team.h"
 
@@ -188,12 +189,34 @@ static db_status invert_shared(db_intensity_search *w, double *right, db_covaria
     return DB_OK;
 }
 
+/* Finds combinations of shared quantities that are not determined even with known intensities. */
+static db_status mark_open(const db_joint_system *s, db_covariance *shared) {
+    const size_t n = s->shared;
+    double *const factor = malloc((n * n + n + 1) * sizeof *factor), *const x = factor + n * n;
+    if (!factor) return db_fail_memory(s->context, "the errors of shared quantities");
+    db_cholesky_factor(n, s->normal, n, 0, NULL, DB_LEAST_FOR_BOXES, factor);
+    for (size_t g = 0; g < n; g++) {
+        if (!db_cholesky_combination(n, factor, g, x)) continue;
+        db_fit_direction *const d = &shared->direction[shared->direction_count++];
+        d->condition = INFINITY;
+        for (size_t k = 0; k < n; k++) {
+            d->component[k] = x[k];
+            d->change[k] = NAN;
+            if (fabs(x[k]) > DB_LEAST_COMPONENT) shared->error[k] = INFINITY;
+        }
+    }
+    free(factor);
+    return DB_OK;
+}
+
 static db_status find_shared_errors(db_intensity_search *w, double *right,
                                     db_fit_estimates *estimates) {
     const db_joint_system *const s = &w->system;
     db_covariance shared;
     db_status status = db_team_common_status(&s->team, s->context,
                                              db_covariance_make(s->context, s->shared, &shared));
+    if (status == DB_OK)
+        status = db_team_common_status(&s->team, s->context, mark_open(s, &shared));
     if (status == DB_OK) status = invert_shared(w, right, &shared);
     if (status == DB_OK) {
         db_covariance_take_inverse(&shared);

@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/linear/cholesky.h"
 #include "fit/objective/evaluate.h"
+#include "fit/result/covariance.h"
 #include "fit/search/stage_search.h"
 #include "fit/shots/joint_conclude.h"
 #include "fit/shots/part_light.h"
@@ -187,11 +188,24 @@ static db_status evaluate_shot(work *w, db_context *context) {
     return db_linearized_shot_write(context, p, w->shot, p->slot, &w->memory);
 }
 
+/* Marks the quantities that take part in a combination that is not determined. */
+static void mark_open(const db_reduced_equations *r, double *x, unsigned char *open) {
+    const size_t n = r->local;
+    memset(open, 0, n);
+    for (size_t j = 0; j < n; j++) {
+        if (!db_cholesky_combination(n, r->factor, j, x)) continue;
+        for (size_t i = 0; i <= j; i++)
+            if (fabs(x[i]) > DB_LEAST_COMPONENT) open[i] = 1;
+    }
+}
+
 /* Errors of the shot's own quantities at the joint intensities, from the inverse of L L', with misfit. */
 static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduced_equations *r,
                          double *x) {
     const size_t n = r->local;
+    unsigned char open[DB_FIT_MOST_PARAMETERS];
     const double misfit = fmax(1, p->all->summary[shot].target);
+    mark_open(r, x, open);
     for (size_t i = 0; i < n; i++) {
         double variance = 0;
         memset(x, 0, n * sizeof *x);
@@ -200,8 +214,9 @@ static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduc
         for (size_t j = 0; j < n; j++) variance += x[j] * x[j];
         const size_t index = p->order.index[p->order.shared + i];
         const int is_free = r->factor[i * n + i] > 0;
-        db_shots_values(p->all, shot).error[index] =
-            is_free ? sqrt(variance * misfit) : (double)NAN;
+        db_shots_values(p->all, shot).error[index] = open[i]   ? (double)INFINITY
+                                                     : is_free ? sqrt(variance * misfit)
+                                                               : (double)NAN;
     }
 }
 

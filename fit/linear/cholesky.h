@@ -1,5 +1,6 @@
-/* Cholesky's factor of a normal matrix, M = L L'. Unknowns that are held, or that the matrix does not determine, have
- * rows of 0 in L, and do not move. */
+/* Cholesky's factor of a normal matrix, M = L L'. Unknowns that are held have rows of 0 in L, and do not move. Neither do those
+ * that the matrix does not determine: their diagonal is 0, and their row says of which unknowns before them they are a
+ * combination. */
 #ifndef DB_FIT_LINEAR_CHOLESKY_H
 #define DB_FIT_LINEAR_CHOLESKY_H
 
@@ -9,9 +10,10 @@
 
 /* Least parts of a diagonal that tell an unknown from those before it. Rounding of sums leaves some 1e-16, and errors of some
  * 1e-16 / p in a part p: 1e-4 in steps, which an evaluation checks; 1e-6 in variances, and in steps that nothing checks.
- * Boxes' sums have a part of their own (fit/linear/reduced.c). */
+ * Boxes' sums are of single precision. */
 #define DB_LEAST_FOR_STEP 1e-12
 #define DB_LEAST_FOR_VARIANCE 1e-10
+#define DB_LEAST_FOR_BOXES 1e-8
 
 /* L, [n][n], lower triangle, of the first n unknowns of a symmetric matrix whose rows have `stride` elements, its diagonal
  * times 1 + damping. held: one flag per unknown; NULL: none is held. least: an unknown is not determined if less than
@@ -33,7 +35,7 @@ static inline void db_cholesky_factor(size_t n, const double *matrix, size_t str
         }
         if (square > least * diagonal && isfinite(square))
             row[i] = sqrt(square);
-        else
+        else if (!isfinite(square))
             memset(row, 0, n * sizeof *row);
     }
 }
@@ -52,6 +54,26 @@ static inline void db_cholesky_back(size_t n, const double *L, double *x) {
         for (size_t j = i + 1; j < n; j++) x[i] -= L[j * n + i] * x[j];
         x[i] = diagonal > 0 ? x[i] / diagonal : 0;
     }
+}
+
+/* Is an unknown a combination of those before it? x, [n], gets the change of all, of length 1 in units of their errors
+ * alone, along which the matrix does not determine them. */
+static inline int db_cholesky_combination(size_t n, const double *L, size_t unknown, double *x) {
+    const double *const row = L + unknown * n;
+    double square = 0, length = 0;
+    for (size_t k = 0; k < unknown; k++) square += row[k] * row[k];
+    if (row[unknown] > 0 || !(square > 0)) return 0;
+    memcpy(x, row, n * sizeof *x);
+    db_cholesky_back(n, L, x);
+    for (size_t i = 0; i < unknown; i++) {
+        double own = 0;
+        for (size_t k = 0; k <= i; k++) own += L[i * n + k] * L[i * n + k];
+        x[i] *= sqrt(own);
+    }
+    x[unknown] = -sqrt(square);
+    for (size_t i = 0; i <= unknown; i++) length += x[i] * x[i];
+    for (size_t i = 0; i <= unknown; i++) x[i] /= sqrt(length);
+    return 1;
 }
 
 /* x becomes M^-1 x. */

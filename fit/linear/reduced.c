@@ -48,8 +48,7 @@ int db_reduced_is_sound(const db_reduced_equations *r, size_t reflections) {
 
 void db_reduced_eliminate(const db_normal_equations *q, db_reduced_equations *r) {
     const size_t n = r->local, m = r->shared, all = n + m;
-    const double least = 1e-8; /* of the diagonal: the rest is rounding of boxes' sums */
-    db_cholesky_factor(n, q->normal, all, 0, q->held, least, r->factor);
+    db_cholesky_factor(n, q->normal, all, 0, q->held, DB_LEAST_FOR_BOXES, r->factor);
     memcpy(r->own, q->gradient, n * sizeof *r->own);
     db_cholesky_forward(n, r->factor, r->own);
     for (size_t g = 0; g < m; g++) {

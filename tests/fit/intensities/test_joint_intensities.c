@@ -178,6 +178,33 @@ static void what_is_at_a_bound_is_told(void **state) {
     s->parameter_count--;
 }
 
+/* A shift of the panel does to the image what the distance does, shared or not. */
+static void what_shots_do_not_determine_has_no_finite_error(void **state) {
+    (void)state;
+    db_fit_settings *const s = &stills.settings;
+    for (int shared = 0; shared < 2; shared++) {
+        for (int which = 0; which < 2; which++) {
+            refine_parameter(s, which ? DB_PANEL_SHIFT_NORMAL : DB_DISTANCE, -1);
+            db_fit_parameter *const p = &s->parameters[s->parameter_count - 1];
+            p->shared = shared;
+            for (size_t k = 0; k + 1 < s->stage_count; k++) db_fit_parameter_set_stage(p, k, 0);
+        }
+        db_fit_shots_result *r = stills_run(FEW_STILLS);
+        for (size_t k = 0; k < FEW_STILLS; k++)
+            for (size_t i = 0; i < s->parameter_count; i++) {
+                const double error = r->shot[k].estimates.list[i].error;
+                assert_true(i + 2 < s->parameter_count ? error > 0 && isfinite(error)
+                                                       : isinf(error));
+            }
+        assert_string_equal(
+            r->warnings[0],
+            shared ? "the data do not determine distance +0.71 with panel_shift_normal -0.71"
+                   : "in 8 of 8 shots the data do not determine distance, panel_shift_normal");
+        db_fit_shots_result_destroy(&r);
+        s->parameter_count -= 2;
+    }
+}
+
 /* Same lattice, same indices? misorientation() does not tell half turns. */
 static int same_matrix(const db_crystal *a, const db_crystal *b) {
     double one[9], other[9], square = 0;
@@ -388,6 +415,7 @@ int main(void) {
         cmocka_unit_test(shots_are_indexed_one_way),
         cmocka_unit_test(too_high_a_symmetry_is_refused),
         cmocka_unit_test(what_is_at_a_bound_is_told),
+        cmocka_unit_test(what_shots_do_not_determine_has_no_finite_error),
     };
     return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);
 }

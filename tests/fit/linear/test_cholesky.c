@@ -78,11 +78,28 @@ static void held_unknowns_stay(void **state) {
     }
 }
 
+/* Along a combination the matrix does not change anything; others have none. */
+static void combinations_are_named(void **state) {
+    (void)state;
+    double matrix[NUMBERS * NUMBERS], factor[NUMBERS * NUMBERS], x[NUMBERS], length = 0;
+    make_matrix(0, matrix);
+    db_cholesky_factor(NUMBERS, matrix, NUMBERS, 0, NULL, DB_LEAST_FOR_VARIANCE, factor);
+    for (size_t k = 0; k + 1 < NUMBERS; k++)
+        assert_false(db_cholesky_combination(NUMBERS, factor, k, x));
+    assert_true(db_cholesky_combination(NUMBERS, factor, NUMBERS - 1, x));
+    for (int k = 0; k < NUMBERS; k++) length += x[k] * x[k];
+    assert_true(fabs(length - 1) < 1e-12);
+    for (int k = 0; k < NUMBERS; k++) x[k] /= sqrt(matrix[k * NUMBERS + k]);
+    for (int k = 0; k + 1 < NUMBERS; k++) /* the last is the sum of the others */
+        assert_true(fabs(x[k] + x[NUMBERS - 1]) < 1e-12);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_left_is_known),
         cmocka_unit_test(sums_of_others_stay),
         cmocka_unit_test(held_unknowns_stay),
+        cmocka_unit_test(combinations_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
