@@ -566,10 +566,17 @@ static double product_of(const shot_equations *q, size_t moves, size_t i, size_t
     return q->normal[a > b ? a * moves + b : b * moves + a];
 }
 
+/* Has a quantity of the shot an error, with which its moves are compared? */
+static int has_error(const numbering *n, const db_shot_panels *shot, size_t move) {
+    const size_t index = n->v.index[move];
+    return index < shot->equations->parameters && shot->error[index] > 0 &&
+           isfinite(shot->error[index]) && !db_moves_beam(n->v.parameter[move]);
+}
+
 /* Eliminates a shot's own quantities, and adds what is left. */
 static void add_equations(const numbering *n, const db_shot_panels *shot, const shot_equations *q,
                           db_panel_sums *to) {
-    const size_t moves = n->moves, own = q->own, parameters = shot->equations->parameters;
+    const size_t moves = n->moves, own = q->own;
     for (size_t i = 0; i < own; i++)
         for (size_t j = 0; j < own; j++)
             q->block[i * own + j] =
@@ -593,21 +600,16 @@ static void add_equations(const numbering *n, const db_shot_panels *shot, const 
             double left = product_of(q, moves, i, j), square = 0;
             for (size_t k = 0; k < own; k++) {
                 const double by = q->answer[(j - own) * own + k];
-                const size_t index = n->v.index[q->move[k]];
                 left -= product_of(q, moves, k, i) * by;
-                if (index < parameters && shot->error[index] > 0 &&
-                    !db_moves_beam(n->v.parameter[q->move[k]]))
-                    square += q->answer[(i - own) * own + k] * by / pow(shot->error[index], 2);
+                if (has_error(n, shot, q->move[k]))
+                    square += q->answer[(i - own) * own + k] * by /
+                              pow(shot->error[n->v.index[q->move[k]]], 2);
             }
             to->matrix[a * (a + 1) / 2 + b] += left;
             to->own[a * (a + 1) / 2 + b] += square;
         }
     }
-    for (size_t k = 0; k < own; k++) {
-        const size_t index = n->v.index[q->move[k]];
-        *to->owned += index < parameters && shot->error[index] > 0 &&
-                      !db_moves_beam(n->v.parameter[q->move[k]]);
-    }
+    for (size_t k = 0; k < own; k++) *to->owned += has_error(n, shot, q->move[k]);
 }
 
 static db_status eliminate_own(numbering *n, const db_shot_panels *shot, db_panel_sums *to) {
