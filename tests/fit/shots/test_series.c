@@ -239,8 +239,8 @@ static db_status load_nearer(void *user, db_context *own, size_t shot, db_measur
 }
 
 /* Runs a series with a cell; extra: number of quantities along the beam that each frame has, distance and shift of the
- * panel; wrong: the distance begins nearer by so much (mm), and stays about there. */
-static db_fit_shots_result *run_along_beam(int extra, double wrong) {
+ * panel; shared: of the distance; wrong: the distance begins nearer by so much (mm), and stays about there. */
+static db_fit_shots_result *run_along_beam(int extra, int shared, double wrong) {
     static const db_parameter along[] = { DB_DISTANCE, DB_PANEL_SHIFT_NORMAL };
     const db_fit_settings usual = settings;
     series_run run = { .load = load_nearer };
@@ -254,7 +254,7 @@ static db_fit_shots_result *run_along_beam(int extra, double wrong) {
     for (int k = 0; k < extra; k++) {
         refine_parameter(&own, along[k], -1);
         db_fit_parameter *const p = &own.parameters[own.parameter_count - 1];
-        p->shared = 0;
+        p->shared = k == 0 && shared;
         if (!(wrong > 0)) continue;
         p->upper = stills.truth.detector.distance - wrong;
         p->lower = p->upper - 1e-4; /* less than errors: at either end */
@@ -295,10 +295,13 @@ static void same_shared_errors(const db_fit_shots_result *a, const db_fit_shots_
 /* A shift of the panel does to the image what the distance does. The first scale is held. */
 static void what_frames_do_not_determine_has_no_finite_error(void **state) {
     (void)state;
-    db_fit_shots_result *both = run_along_beam(2, 0), *distance = run_along_beam(1, 0);
+    db_fit_shots_result *both = run_along_beam(2, 0, 0), *distance = run_along_beam(1, 0, 0),
+                        *mixed = run_along_beam(2, 1, 0);
+    const size_t shared = mixed->estimates.count - 2;
     for (size_t k = 0; k < FRAMES; k++) {
         assert_true(isinf(of_frame(both, k, DB_DISTANCE)->error));
         assert_true(isinf(of_frame(both, k, DB_PANEL_SHIFT_NORMAL)->error));
+        assert_true(isinf(of_frame(mixed, k, DB_PANEL_SHIFT_NORMAL)->error));
         assert_true(isfinite(of_frame(distance, k, DB_DISTANCE)->error));
         assert_true(k ? of_frame(both, k, DB_SCALE)->error > 0
                       : isnan(of_frame(both, k, DB_SCALE)->error));
@@ -306,6 +309,10 @@ static void what_frames_do_not_determine_has_no_finite_error(void **state) {
     same_shared_errors(both, distance);
     assert_string_equal(both->warnings[both->warning_count - 1],
                         "in 5 of 5 shots the data do not determine distance, panel_shift_normal");
+    same_shared_errors(both, mixed);
+    assert_true(isinf(mixed->estimates.list[shared].error_unscaled));
+    assert_string_equal(mixed->warnings[0], "the data do not determine distance +1.00");
+    db_fit_shots_result_destroy(&mixed);
     db_fit_shots_result_destroy(&both);
     db_fit_shots_result_destroy(&distance);
 }
@@ -313,7 +320,7 @@ static void what_frames_do_not_determine_has_no_finite_error(void **state) {
 /* Quantities of frames at a bound are known, as far as other errors are concerned. */
 static void frames_at_a_bound_widen_no_error(void **state) {
     (void)state;
-    db_fit_shots_result *at_bound = run_along_beam(1, 0.05), *held = run_along_beam(0, 0.05);
+    db_fit_shots_result *at_bound = run_along_beam(1, 0, 0.05), *held = run_along_beam(0, 0, 0.05);
     for (size_t k = 0; k < FRAMES; k++) {
         assert_int_equal(of_frame(at_bound, k, DB_DISTANCE)->at_bound != 0, 1);
         assert_true(isnan(of_frame(at_bound, k, DB_DISTANCE)->error));
