@@ -233,6 +233,9 @@ static db_status check_beam(db_context *context, const db_experiment *experiment
     return check_sources(context, experiment);
 }
 
+static const double LEAST_DISTANCE =
+    1e-9; /* metres: nearer panels contain the sample but for rounding */
+
 static db_status check_panel(db_context *context, const db_panel *panel,
                              const db_panel_interface *placed) {
     DB_TRY(check_unit_vector(context, "panel fast axis", panel->fast_axis));
@@ -242,7 +245,7 @@ static db_status check_panel(db_context *context, const db_panel *panel,
         DB_TRY(check_range(context, "pixel size", panel->pixel_size[i], 1e-6, 1e4, "mm"));
     DB_TRY(check_count(context, "detector pixels (fast)", panel->fast_pixels, LARGEST_PANEL));
     DB_TRY(check_count(context, "detector pixels (slow)", panel->slow_pixels, LARGEST_PANEL));
-    if (!(placed->z.v > 0))
+    if (!(placed->z.v > LEAST_DISTANCE))
         return db_fail(context, DB_ERROR_INPUT,
                        "detector: the panel lies at %g mm along its normal, i.e. behind or through "
                        "the sample; "

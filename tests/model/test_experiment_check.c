@@ -277,6 +277,8 @@ static void detectors_are_in_front_of_the_sample(void **state) {
     two[1].origin[2] = -100.001; /* of a distance of 100 */
     assert_int_equal(db_experiment_set_panels(context, &e, two, 2), DB_OK);
     assert_true(refused_for("behind or through the sample"));
+    e.detector.panels[1].origin[2] = -100 + 1e-13; /* as at two-theta 90, but for rounding */
+    assert_true(refused_for("behind or through the sample"));
     e.detector.panels[1].origin[2] = -99.999;
     assert_int_equal(db_experiment_check(context, &e), DB_OK);
     e.detector.curved = 1;
