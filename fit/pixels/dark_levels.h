@@ -2,11 +2,9 @@
 #ifndef DB_FIT_PIXELS_DARK_LEVELS_H
 #define DB_FIT_PIXELS_DARK_LEVELS_H
 
-#include <dualbragg/fit.h>
+#include "fit/pixels/photon_step.h"
 
-/* Squares of background. Compared pixels are so far from each other that they share no photon, and so near that
- * they have the same background. */
-enum { DB_NOISE_SQUARE = 32, DB_NOISE_APART = 3, DB_NOISE_ENOUGH = 20 /* squares */ };
+#include <dualbragg/fit.h>
 
 typedef struct db_image_noise {
     int measured;   /* gain and readout noise are measured */
@@ -21,7 +19,8 @@ typedef struct db_image_noise {
  * counts, the scatter gives the photons of the background, and the rest of the mean is the dark level, which is
  * subtracted. noise->measured: gain and readout noise are to be set; a readout noise other than 0 stays. */
 db_status db_dark_levels_find(db_context *context, db_measured_image *image,
-                              db_fit_settings *settings, db_image_noise *noise);
+                              const db_photon_step *step, db_fit_settings *settings,
+                              db_image_noise *noise);
 
 /* Adds the subtracted dark levels to counts of the same pixels. */
 void db_dark_levels_add(const db_measured_image *image, float *counts);

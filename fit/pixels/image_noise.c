@@ -2,6 +2,7 @@
 #include "fit/pixels/image_noise.h"
 
 #include "base/context_internal.h"
+#include "base/quantile.h"
 #include "fit/pixels/measured_image.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 
 enum { SQUARE = DB_NOISE_SQUARE, APART = DB_NOISE_APART, PAIRS = SQUARE * (SQUARE - APART) };
 enum { ENOUGH = DB_NOISE_ENOUGH, PLENTY = 1000 }; /* squares */
-enum { FEWEST_STEPS = 100 };  /* fewest pixels with photons to determine the step of counts */
-static const double MORE = 2; /* factor on the variance expected by the gain */
+enum { FEWEST_STEPS = 100 }; /* fewest pixels with photons to determine the step of counts */
+static const double MORE = DB_NOISE_MORE;
 
 /* Differences of pairs of trusted pixels of a square; returns their number, 0 if there are too few. */
 static size_t pairs_of(const db_measured_image *panel, int fast, int slow, double apart[PAIRS],
@@ -59,17 +60,41 @@ static int scatters_more(const db_fit_settings *settings, const db_measured_imag
     return within <= last_of(count) && half <= middle_of(count);
 }
 
-/* Do most squares scatter by more than photons? Uses little more than PLENTY squares. */
-static int is_noisy(const db_measured_image *image, const db_fit_settings *settings) {
-    const double all = (double)image->fast_pixels * image->slow_pixels / (SQUARE * SQUARE) + 1;
-    const int apart = SQUARE * (int)ceil(sqrt(floor(all) / PLENTY));
+/* Does a square scatter as photons of this gain that overlap? Compares the middle difference with the middle count:
+ * pixels that stand out have no influence on either. known: set to 0 if pixels are too few. */
+static int scatters_alike(const db_fit_settings *settings, const db_measured_image *panel, int fast,
+                          int slow, int *known) {
+    double apart[PAIRS], counts[PAIRS], mean;
+    const size_t count = pairs_of(panel, fast, slow, apart, &mean);
+    size_t number = 0;
+    *known = count > 0;
+    if (!count) return 0;
+    for (int i = 0; i < SQUARE * SQUARE && number < count; i++) {
+        const size_t at =
+            (size_t)(slow + i / SQUARE) * (size_t)panel->fast_pixels + (size_t)(fast + i % SQUARE);
+        if (panel->mask[at] == DB_MASK_TRUSTED) counts[number++] = (double)panel->value[at];
+    }
+    db_sort_numbers(apart, count);
+    db_sort_numbers(counts, number);
+    const double middle = apart[middle_of(count)] / HALF,
+                 ratio = middle * middle / (2 * db_pixel_variance(settings, counts[number / 2]));
+    return counts[number / 2] >= settings->gain && ratio < MORE && ratio * MORE > 1;
+}
+
+typedef int square_test(const db_fit_settings *settings, const db_measured_image *panel, int fast,
+                        int slow, int *known);
+
+/* Do most squares pass a test? Uses little more than PLENTY squares. */
+static int most_squares(const db_measured_image *image, const db_fit_settings *settings,
+                        square_test *test) {
+    const int apart = db_noise_squares_apart(image, PLENTY);
     size_t count = 0, more = 0;
     for (size_t p = 0; p < db_measured_panels(image); p++) {
         const db_measured_image panel = db_measured_panel(image, p);
         for (int slow = 0; slow + SQUARE <= panel.slow_pixels; slow += apart)
             for (int fast = 0; fast + SQUARE <= panel.fast_pixels; fast += apart) {
                 int known;
-                more += (size_t)scatters_more(settings, &panel, fast, slow, &known);
+                more += (size_t)test(settings, &panel, fast, slow, &known);
                 count += (size_t)known;
             }
     }
@@ -148,7 +173,16 @@ db_status db_image_noise_estimate(db_context *context, db_measured_image *image,
         noise->by_steps = 1;
         return DB_OK;
     }
-    if (is_noisy(image, &photons)) return db_dark_levels_find(context, image, settings, noise);
+    if (step > 0) { /* a photon is one count */
+        noise->measured = 0;
+        return DB_OK;
+    }
+    db_photon_step photon;
+    DB_TRY(db_photon_step_find(context, image, &photon));
+    const int noisy =
+        most_squares(image, &photons, scatters_more) ||
+        (photon.counts > MORE * photons.gain && !most_squares(image, &photons, scatters_alike));
+    if (noisy) return db_dark_levels_find(context, image, &photon, settings, noise);
     noise->measured = 0;
     return DB_OK;
 }

@@ -156,11 +156,19 @@ static void count_masked(db_measured_image *image) {
     for (size_t i = 0; i < db_measured_pixels(image); i++) image->masked += image->mask[i] != 0;
 }
 
+/* Names the image whose noise cannot be measured. */
+static db_status name_image(const reading *r, db_status status) {
+    char why[400];
+    if (status != DB_ERROR_INPUT || !*r->config->image_file) return status;
+    snprintf(why, sizeof why, "%s", db_context_message(r->context));
+    return db_fail(r->context, status, "%s: %s", r->config->image_file, why);
+}
+
 /* Estimates noise, unless the image has measured values. */
 static db_status estimate_noise(const reading *r, db_fit_settings *settings) {
     char line[200];
     db_image_noise noise;
-    DB_TRY(db_image_noise_estimate(r->context, r->image, settings, &noise));
+    DB_TRY(name_image(r, db_image_noise_estimate(r->context, r->image, settings, &noise)));
     if (noise.measured) {
         r->image->gain = settings->gain;
         r->image->readout_noise = settings->readout_noise;

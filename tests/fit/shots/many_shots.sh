@@ -163,21 +163,28 @@ else
     echo "without mpirun: processes are not tested"
 fi
 
-# gain and readout noise that no header tells are measured, and are each shot's own
+# gain and readout noise that no header tells are measured, and are each shot's own; a third image has so much more readout
+# noise that it does not tell the gain
 : > noisy.txt
-for number in 1 2; do
+for number in 1 2 3; do
+    readout=10
+    [ $number -lt 3 ] || readout=40
     "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
         -pixel 0.2 -oversample 1 -spots closed -mosaic 0.1 -misset $((number * 37)) $((number * 11 - 30)) $((number * 53)) -water 30 \
-        -seed $number -gain 5 -readout 20 -noisefile noisy_$number.img > /dev/null
+        -seed $number -gain 5 -readout $readout -noisefile noisy_$number.img > /dev/null
     sed -i 's/^GAIN=/XAIN=/' noisy_$number.img
-    echo "noisy_$number.img model.misset=[$((number * 37)).06, $((number * 11 - 30)).04, $((number * 53)).04]" >> noisy.txt
+    [ $number -eq 3 ] ||
+        echo "noisy_$number.img model.misset=[$((number * 37)).06, $((number * 11 - 30)).04, $((number * 53)).04]" >> noisy.txt
 done
 fit 0 joint.yaml --output noisy shots.list=noisy.txt --no-report
 for file in noisy_shots/*.yaml; do
-    near "readout noise in $file" "$(sed -n 's/.*readout_noise: \([0-9.]*\).*/\1/p' "$file")" 20 2
+    near "readout noise in $file" "$(sed -n 's/.*readout_noise: \([0-9.]*\).*/\1/p' "$file")" 10 1
     near "gain in $file" "$(sed -n 's/.*gain: \([0-9.]*\).*/\1/p' "$file")" 5 1
 done
 near "chi2 per degree of freedom" "$(sed -n 's/.*chi2 per degree of freedom \([0-9.]*\) -> \([0-9.]*\).*/\2/p' out | tail -1)" 1 0.5
+echo "noisy_3.img model.misset=[111, 3, 159]" > unknown.txt
+fit 3 joint.yaml --output unknown shots.list=unknown.txt --no-report
+grep -q "noisy_3.img: .*give data.gain" err || fail "a gain that cannot be measured is not refused: $(cat err)"
 
 printf 'no checkpoint' > cut.checkpoint
 fit 3 joint.yaml --output cut --resume

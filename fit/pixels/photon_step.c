@@ -1,0 +1,268 @@
+/* Counts of a photon, by the characteristic function of differences of background pixels (docs/theory/
+ * noise-of-images.md, Counts of a photon). */
+#include "fit/pixels/photon_step.h"
+
+#include "base/context_internal.h"
+#include "fit/pixels/measured_image.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    SQUARE = DB_NOISE_SQUARE,
+    APART = DB_NOISE_APART,
+    TOGETHER = 2,   /* rows between pixels of one spot that share no photon */
+    PLENTY = 2000,  /* squares */
+    POINTS = 32,    /* of the function, half an octave apart */
+    WINDOW = 12,    /* points that tell one step from another */
+    FEWEST = 5,     /* points for four unknowns */
+    ALIKE = 8,      /* fewest squares whose scatter counts */
+    ITERATIONS = 12 /* of Gauss and Newton */
+};
+static const double PI = 3.14159265358979323846;
+static const double FIRST_POINT = 1e-4;  /* per count; the last one tells steps of 1 count */
+static const double WINDOW_START = 0.11; /* step times first point of a window; the last one: 4.9 */
+static const double LEAST_VALUE = 0.1;   /* of the function of a square; smaller ones are noise */
+static const double FEWEST_PHOTONS = 100; /* fewer may be pixels that are alike by chance */
+static const double WIDEST = 1.6;         /* factor between a step and the start of its search */
+static const double LARGEST_CHANGE = 0.2; /* of a step in an iteration, relative */
+static const double CONVERGED = 1e-3;     /* change of a step, relative */
+static const double ROUNDING = 1e-4, LEAST_ROUNDING = 1e-7; /* of means: relative, and of 0 */
+/* Part of the structure that a step leaves unexplained. Simulated photons leave 0.004 at most, those of a CSPAD,
+ * which pixels share, 0.006 to 0.016; spots of single pixels 0.005 to 0.3. */
+static const double UNEXPLAINED = 0.025, SHARP = 0.004;
+/* Structure that rows share, relative to that of the step: below 0.3 for photons, above 0.4 for spots. */
+static const double MOST_SHARED = 0.35;
+static const double LARGEST_ERROR = 0.02; /* of a step, relative; chance brings less certain ones */
+
+/* Of a square: means of cosines of differences, and of their products with those some rows above. */
+typedef struct function {
+    int pairs; /* of pixels */
+    double value[POINTS], together[POINTS];
+} function;
+
+/* Squares with about the same light: those whose function falls below the least value at the same point. */
+typedef struct alike {
+    size_t count;
+    double mean[POINTS];               /* minus the logarithm of the function */
+    double shared[POINTS];             /* by rows: mean product over squared function, less 1 */
+    double covariance[POINTS][POINTS]; /* of the means, from the scatter of squares */
+} alike;
+
+typedef struct functions {
+    size_t count;
+    function *square;
+    alike light[POINTS + 1];
+} functions;
+
+static double point_at(int k) { return FIRST_POINT * exp2(0.5 * k); }
+
+/* Cosines at all points are doubled angles of those at the first two. */
+static void cosines_of(double difference, double cosine[POINTS]) {
+    for (int k = 0; k < POINTS; k++)
+        cosine[k] = k < 2 ? cos(point_at(k) * difference) : 2 * cosine[k - 2] * cosine[k - 2] - 1;
+}
+
+/* Differences in the last rows of a square. */
+typedef struct last_rows {
+    int known[TOGETHER + 1][SQUARE];
+    double cosine[TOGETHER + 1][SQUARE][POINTS];
+} last_rows;
+
+/* Characteristic function of a square; pairs is 0 if too few of its pixels are trusted. */
+static void function_of(const db_measured_image *panel, int fast, int slow, last_rows *rows,
+                        function *f) {
+    int both = 0;
+    *f = (function){ 0 };
+    for (int r = 0; r < SQUARE; r++)
+        for (int c = 0; c < SQUARE - APART; c++) {
+            const size_t i = (size_t)(slow + r) * (size_t)panel->fast_pixels + (size_t)(fast + c);
+            const int here = r % (TOGETHER + 1), above = (r + 1) % (TOGETHER + 1);
+            double *const cosine = rows->cosine[here][c];
+            rows->known[here][c] =
+                panel->mask[i] == DB_MASK_TRUSTED && panel->mask[i + APART] == DB_MASK_TRUSTED;
+            if (!rows->known[here][c]) continue;
+            cosines_of((double)panel->value[i] - (double)panel->value[i + APART], cosine);
+            f->pairs++;
+            for (int k = 0; k < POINTS; k++) f->value[k] += cosine[k];
+            if (r < TOGETHER || !rows->known[above][c]) continue;
+            both++;
+            for (int k = 0; k < POINTS; k++)
+                f->together[k] += cosine[k] * rows->cosine[above][c][k];
+        }
+    if (f->pairs < SQUARE * (SQUARE - APART) / 4) f->pairs = 0;
+    for (int k = 0; k < POINTS && f->pairs; k++) {
+        f->value[k] /= f->pairs;
+        f->together[k] /= both > 0 ? both : 1;
+    }
+}
+
+static void functions_of(const db_measured_image *image, int apart, last_rows *rows, functions *f) {
+    for (size_t p = 0; p < db_measured_panels(image); p++) {
+        const db_measured_image panel = db_measured_panel(image, p);
+        for (int slow = 0; slow + SQUARE <= panel.slow_pixels; slow += apart)
+            for (int fast = 0; fast + SQUARE <= panel.fast_pixels; fast += apart) {
+                function_of(&panel, fast, slow, rows, &f->square[f->count]);
+                f->count += f->square[f->count].pairs > 0;
+            }
+    }
+}
+
+static int points_of(const function *f) {
+    int k = 0;
+    while (k < POINTS && f->value[k] > LEAST_VALUE) k++;
+    return k;
+}
+
+/* Minus the logarithm, without the mean error that noise of the value causes in it. */
+static double minus_log(const function *f, int k) {
+    const double v = f->value[k], twice = k + 2 < POINTS ? f->value[k + 2] : 0;
+    return -log(v) - (0.5 * (1 + twice) - v * v) / (2 * f->pairs * v * v);
+}
+
+static void gather_alike(functions *all) {
+    for (size_t s = 0; s < all->count; s++) {
+        const function *const f = &all->square[s];
+        const int points = points_of(f);
+        alike *const a = &all->light[points];
+        double off[POINTS];
+        a->count++;
+        for (int k = 0; k < points; k++) { /* Welford */
+            const double shared = f->together[k] / (f->value[k] * f->value[k]) - 1;
+            off[k] = minus_log(f, k) - a->mean[k];
+            a->mean[k] += off[k] / (double)a->count;
+            a->shared[k] += (shared - a->shared[k]) / (double)a->count;
+        }
+        for (int k = 0; k < points; k++)
+            for (int l = 0; l < points; l++)
+                a->covariance[k][l] += off[k] * off[l] * (1 - 1 / (double)a->count);
+    }
+    for (alike *a = all->light; a <= all->light + POINTS; a++)
+        for (int k = 0; k < POINTS && a->count > 1; k++)
+            for (int l = 0; l < POINTS; l++)
+                a->covariance[k][l] /= (double)a->count * (double)(a->count - 1);
+}
+
+/* Sums over squares for a change of the step, its error, and the structure that it explains. */
+typedef struct step_sums {
+    double slope, curvature, variance; /* of half the sum of squares */
+    double rest, explained;
+    double shared, photons; /* where photons matter most */
+    double number;          /* of photons in the squares, if all their pixels are trusted */
+} step_sums;
+
+static double weighted_product(const double weight[WINDOW], const double a[WINDOW],
+                               const double b[WINDOW]) {
+    double sum = 0;
+    for (int i = 0; i < WINDOW; i++) sum += weight[i] * a[i] * b[i];
+    return sum;
+}
+
+/* Takes the part along a direction out of a vector; returns how much of the direction that was. */
+static double take_out(const double weight[WINDOW], const double direction[WINDOW],
+                       double vector[WINDOW]) {
+    const double along = weighted_product(weight, direction, vector) /
+                         weighted_product(weight, direction, direction);
+    for (int i = 0; i < WINDOW; i++) vector[i] -= along * direction[i];
+    return along;
+}
+
+/* Means are o + s t^2 + 2 L (1 - cos(g t)): o by pixels of other heights, s by readout noise. points: those of the
+ * squares, but for the last one, which was chosen by its value. */
+static void add_alike(const alike *a, int points, int first, double step, step_sums *s) {
+    enum { OTHER, READOUT, PHOTONS, CHANGE, DIRECTIONS };
+    double v[DIRECTIONS][WINDOW] = { { 0 } }, y[WINDOW] = { 0 }, weight[WINDOW] = { 0 };
+    const int count = points - 1 - first < WINDOW ? points - 1 - first : WINDOW;
+    if (a->count < ALIKE || count < FEWEST) return;
+    for (int i = 0; i < count; i++) {
+        const int k = first + i;
+        const double t = point_at(k), rounding = ROUNDING * a->mean[k] + LEAST_ROUNDING;
+        y[i] = a->mean[k];
+        weight[i] = 1 / (a->covariance[k][k] + rounding * rounding);
+        v[OTHER][i] = 1;
+        v[READOUT][i] = t * t;
+        v[PHOTONS][i] = 2 * (1 - cos(step * t));
+        v[CHANGE][i] = 2 * t * sin(step * t);
+    }
+    double light = 0, explained = 0;
+    for (int d = 0; d < CHANGE; d++) {
+        for (int later = d + 1; later < DIRECTIONS; later++) take_out(weight, v[d], v[later]);
+        light = take_out(weight, v[d], y); /* of photons, in the end */
+        explained = light * light * weighted_product(weight, v[d], v[d]);
+    }
+    if (!(light > 0)) return;
+    s->slope += light * weighted_product(weight, v[CHANGE], y);
+    s->curvature += light * light * weighted_product(weight, v[CHANGE], v[CHANGE]);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            s->variance += light * light * weight[i] * v[CHANGE][i] * weight[j] * v[CHANGE][j] *
+                           a->covariance[first + i][first + j];
+    s->rest += weighted_product(weight, y, y);
+    s->explained += explained;
+    int k = first + count - 1;
+    while (k > first && step * point_at(k) > PI) k--;
+    s->number += (double)a->count * light * SQUARE * SQUARE;
+    s->shared += (double)a->count * a->shared[k];
+    s->photons += (double)a->count * light * 2 * (1 - cos(step * point_at(k)));
+}
+
+/* Looks for a step whose structure lies in a window of points. counts: 0 if there is none. */
+static db_photon_step step_in_window(const functions *f, int first) {
+    const double start = WINDOW_START / point_at(first);
+    db_photon_step step = { .counts = start };
+    for (int i = 0; i < ITERATIONS; i++) {
+        step_sums s = { 0 };
+        for (int points = 0; points <= POINTS; points++)
+            add_alike(&f->light[points], points, first, step.counts, &s);
+        if (!(s.curvature > 0)) break;
+        const double change = s.slope / s.curvature, most = LARGEST_CHANGE * step.counts;
+        step.error = sqrt(s.variance) / s.curvature;
+        if (fabs(change) < CONVERGED * step.counts) {
+            if (s.number < FEWEST_PHOTONS || s.rest > UNEXPLAINED * s.explained ||
+                s.shared > MOST_SHARED * s.photons || step.error > LARGEST_ERROR * step.counts)
+                break;
+            step.is_sharp = s.rest < SHARP * s.explained;
+            return step;
+        }
+        step.counts += fmax(-most, fmin(most, change));
+        if (fmax(step.counts / start, start / step.counts) > WIDEST) break;
+    }
+    return (db_photon_step){ 0 };
+}
+
+/* The smallest step: nothing is less than a photon. Windows of longer steps see less of it, or spots. */
+static db_photon_step smallest_step(const functions *f) {
+    db_photon_step step = { 0 };
+    for (int first = POINTS - FEWEST; first >= 0 && !(step.counts > 0); first--)
+        step = step_in_window(f, first);
+    return step;
+}
+
+int db_noise_squares_apart(const db_measured_image *image, int squares) {
+    const double all = (double)image->fast_pixels * image->slow_pixels / (SQUARE * SQUARE) + 1;
+    return SQUARE * (int)ceil(sqrt(floor(all) / squares));
+}
+
+db_status db_photon_step_find(db_context *context, const db_measured_image *image,
+                              db_photon_step *step) {
+    const int apart = db_noise_squares_apart(image, PLENTY);
+    functions *const f = calloc(1, sizeof *f);
+    last_rows *const rows = calloc(1, sizeof *rows);
+    size_t most = 1;
+    for (size_t p = 0; p < db_measured_panels(image); p++)
+        most += (size_t)(db_measured_rows(image, p) / apart + 1) *
+                (size_t)(image->fast_pixels / apart + 1);
+    if (f) f->square = calloc(most, sizeof *f->square);
+    const db_status status =
+        db_need_memory(context, f && rows && f->square, "the counts of a photon");
+    *step = (db_photon_step){ 0 };
+    if (status == DB_OK) {
+        functions_of(image, apart, rows, f);
+        gather_alike(f);
+        if (f->count >= DB_NOISE_ENOUGH) *step = smallest_step(f);
+    }
+    if (f) free(f->square);
+    free(f);
+    free(rows);
+    return status;
+}
