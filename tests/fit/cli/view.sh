@@ -49,6 +49,12 @@ expect 0 "predicted ones" small_0001.img -cell 40 -o small.png
     expect 0 "the mask of the images is not used" listed_0001.img -expt masked.expt -o listed.png
 }
 
+# An image of readout noise does not tell the gain, but is shown.
+"$DUALBRAGG" sim -cell 40 -default_F 10 -N 5 -lambda 1 -distance 100 -detpixels 400 -fluence 1 -readout 20 -adc 200 -seed 1 \
+    -noisefile dark.img --quiet
+LC_ALL=C sed 's/^GAIN=/XAIN=/' dark.img > unknown.img
+expect 0 "unknown.img: the image does not tell the gain" unknown.img -o unknown.png
+
 # What a header does not say: no geometry, a picture all the same, and flags that give it.
 "$DUALBRAGG" sim -cell 40 -default_F 10 -N 5 -lambda 1 -distance 100 -detpixels 64 -intfile b.img --quiet
 LC_ALL=C sed 's/DISTANCE=/XISTANCE=/g' b.img > lost.img
