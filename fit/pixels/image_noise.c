@@ -168,7 +168,7 @@ db_status db_image_noise_estimate(db_context *context, db_measured_image *image,
     if (noise->measured) settings->gain = photons.gain;
     double step = 0;
     if (noise->measured && !(photons.gain > 1)) DB_TRY(step_of(context, image, &step));
-    if (step > photons.gain) {
+    if (step > photons.gain && !(image->stated_gain > 0)) {
         settings->gain = step;
         noise->by_steps = 1;
         return DB_OK;

@@ -183,9 +183,10 @@ static db_status estimate_noise(const reading *r, db_fit_settings *settings) {
         return DB_OK;
     }
     snprintf(line, sizeof line,
-             "gain %.3g and readout noise %.3g are measured: pixels scatter by more than twice the "
+             "gain %.3g %s readout noise %.3g %s measured: pixels scatter by more than twice the "
              "variance of photons (data.gain, data.readout_noise)",
-             settings->gain, settings->readout_noise);
+             settings->gain, r->image->stated_gain > 0 ? "is that of the header," : "and",
+             settings->readout_noise, r->image->stated_gain > 0 ? "is" : "are");
     if (noise.measured) r->line(r->user, line);
     snprintf(line, sizeof line,
              "dark levels of %.3g to %.3g counts are subtracted: the scatter of the background "

@@ -259,7 +259,8 @@ static db_status read_metadata(const db_smv_header *header, db_measured_image *i
     image->attenuation_depth = geometry.attenuation_depth;
     image->sensor_material = geometry.sensor_material;
     DB_TRY(db_smv_header_number(header, "TIME", &image->exposure));
-    DB_TRY(db_smv_header_positive(header, "GAIN", &image->gain));
+    DB_TRY(db_smv_header_positive(header, "GAIN", &image->stated_gain));
+    if (image->stated_gain > 0) image->gain = image->stated_gain;
     DB_TRY(read_placement(header, &geometry, image));
     DB_TRY(read_pedestal(header, &image->pedestal));
     db_smv_header_text(header, "DETECTOR_SN", image->detector, sizeof image->detector);
