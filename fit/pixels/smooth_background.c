@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/pixels/measured_image.h"
+#include "surroundings/pixel.h"
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>
@@ -14,7 +15,6 @@ enum {
     AROUND_SPOTS = 5, /* pixels around strong ones within reach of spots */
     CELL = 4          /* pixels taken together, because the surface is smooth enough */
 };
-static const double FAR_OFF = 3; /* standard deviations */
 /* Relative to the largest contribution of pixels to one coefficient: of second differences of neighbours, and of
  * the coefficients. */
 static const double STIFFNESS = 1e-5, RIDGE = 1e-10;
@@ -71,23 +71,20 @@ static void add_cell(surface *s, const cell *c, double weight) {
     }
 }
 
-/* Does a pixel count for the background, which is about `expected`? */
-static int is_background(const db_measured_image *image, const db_fit_settings *settings,
-                         const uint8_t *near, size_t i, double expected) {
-    const double off = (double)image->value[i] - expected;
-    return image->mask[i] == DB_MASK_TRUSTED && !near[i] &&
-           off * off <= FAR_OFF * FAR_OFF * db_pixel_variance(settings, expected);
-}
-
 /* Takes the pixels of one cell that count, by the expected background. */
 static void take_cell(surface *s, const db_measured_image *image, const db_fit_settings *settings,
                       const uint8_t *near, const float *expected, int fast, int slow) {
     cell c = { 0, 0, { 0, 0 } };
     double sum = 0; /* of the expected */
+    const float gain = (float)settings->gain,
+                readout = (float)(settings->readout_noise * settings->readout_noise);
     for (int y = slow; y < slow + CELL && y < image->slow_pixels; y++)
         for (int x = fast; x < fast + CELL && x < image->fast_pixels; x++) {
             const size_t i = (size_t)y * (size_t)image->fast_pixels + (size_t)x;
-            if (!is_background(image, settings, near, i, (double)expected[i])) continue;
+            const float off = fabsf(image->value[i] - expected[i]);
+            if (image->mask[i] != DB_MASK_TRUSTED || near[i] ||
+                db_surroundings_lit(off, expected[i], gain, readout))
+                continue;
             c.number++;
             c.counts += (double)image->value[i];
             c.place[0] += x + 0.5;

@@ -8,9 +8,9 @@
 enum { DB_SMOOTH_KNOTS = 64 };
 
 /* Fits a surface of bicubic splines, with knots DB_SMOOTH_KNOTS pixels apart, to trusted pixels of a panel,
- * repeatedly. It leaves out pixels near strong ones (1 in `strong`), and pixels more than three standard
- * deviations off the surface. background: first guess, then the surface, never negative. The surface continues
- * smoothly where there are no pixels; without any pixels the guess stays. */
+ * repeatedly. It leaves out pixels near strong ones (1 in `strong`), and pixels further off the surface than
+ * photons and readout noise make likely (db_surroundings_lit). background: first guess, then the surface, never
+ * negative. The surface continues smoothly where there are no pixels; without any pixels the guess stays. */
 db_status db_smooth_background(db_context *context, const db_measured_image *image,
                                const db_fit_settings *settings, const uint8_t *strong,
                                float *background);

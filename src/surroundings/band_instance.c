@@ -113,6 +113,38 @@ static void keep_row(const db_background_pass *p, size_t start) {
         next[i] = (uint8_t)(db_surroundings_keep(value[i], mean[i], gain, readout) & trusted[i]);
 }
 
+/* Finds trusted pixels of a row that exceed the mean by more than noise does. */
+static void find_lit(const db_background_pass *p, size_t start) {
+    const size_t n = (size_t)p->fast_pixels;
+    const float *const restrict value = p->value + start;
+    const float *const restrict mean = p->mean + start;
+    const uint8_t *const restrict trusted = p->trusted + start;
+    uint8_t *const restrict lit = p->lit + start;
+    const float gain = p->gain, readout = p->readout_variance;
+    for (size_t i = 0; i < n; i++)
+        lit[i] =
+            (uint8_t)(db_surroundings_lit(value[i] - mean[i], mean[i], gain, readout) & trusted[i]);
+}
+
+/* Leaves out lit pixels and the eight around each. */
+static void keep_dark_row(const db_background_pass *p, const db_background_window *w, int row) {
+    const size_t n = (size_t)p->fast_pixels, start = (size_t)row * n;
+    const uint8_t *const lit = p->lit + start;
+    const uint8_t *const restrict above = row > 0 ? lit - n : w->none;
+    const uint8_t *const restrict below = row + 1 < p->slow_pixels ? lit + n : w->none;
+    const uint8_t *const restrict trusted = p->trusted + start;
+    uint8_t *const restrict any = w->lit;
+    uint8_t *const restrict kept = p->kept + start;
+    for (size_t i = 0; i < n; i++) any[i + 1] = above[i] | lit[i] | below[i];
+    for (size_t i = 0; i < n; i++)
+        kept[i] = trusted[i] & (uint8_t) ~(any[i] | any[i + 1] | any[i + 2]);
+}
+
+static void keep_dark(const db_background_pass *p, const db_background_window *w, int first,
+                      int end) {
+    for (int row = first; row < end; row++) keep_dark_row(p, w, row);
+}
+
 /* Means along one row. If every pixel is left out, the mean of the last pass stays. */
 static void average_row(const db_background_pass *p, const db_background_window *w, int row) {
     const size_t n = (size_t)p->fast_pixels, half = (size_t)p->half_width, start = (size_t)row * n;
@@ -124,6 +156,7 @@ static void average_row(const db_background_pass *p, const db_background_window 
     if (p->is_first) memset(mean, 0, n * sizeof *mean);
     for (size_t i = 0; i < n; i++) mean[i] = db_surroundings_mean(sum[i], count[i], mean[i]);
     if (p->next) keep_row(p, start);
+    if (p->lit) find_lit(p, start);
 }
 
 static void average(const db_background_pass *p, db_background_window *w, int first, int end) {
@@ -151,4 +184,5 @@ static void mark(const float *restrict value, const uint8_t *restrict mask,
 #define JOIN(a, b) a##b
 #define TAGGED(a, b) JOIN(a, b)
 extern const db_background_rows TAGGED(db_background_rows_, DB_INSTANCE_TAG);
-const db_background_rows TAGGED(db_background_rows_, DB_INSTANCE_TAG) = { trust, average, mark };
+const db_background_rows TAGGED(db_background_rows_, DB_INSTANCE_TAG) = { trust, keep_dark, average,
+                                                                          mark };

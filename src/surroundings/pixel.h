@@ -22,6 +22,21 @@ AD_PORTABLE_FN int db_surroundings_keep(float value, float mean, float gain,
     return above * above <= 9 * variance;
 }
 
+/* Noise stays within this many standard deviations of counts, and some photons. Poisson's law is skewed: at means above
+ * one its quantile lies (sigma^2 - 1)/6 photons beyond that of a normal law (Cornish and Fisher). Half a photon more,
+ * because photons are whole. */
+#define DB_NOISE_SIGMA 3.0F
+#define DB_NOISE_PHOTONS ((DB_NOISE_SIGMA * DB_NOISE_SIGMA - 1) / 6 + 0.5F)
+
+/* 1: counts exceed their mean by `excess`, more than photons and readout noise make likely. The counts of photons below
+ * have a mean too low by the probability of the largest of them, as a fraction: at most 0.007. */
+AD_PORTABLE_FN int db_surroundings_lit(float excess, float mean, float gain,
+                                       float readout_variance) {
+    const float beyond = excess - DB_NOISE_PHOTONS * gain, above = beyond > 0 ? beyond : 0,
+                variance = gain * mean + readout_variance;
+    return above * above > DB_NOISE_SIGMA * DB_NOISE_SIGMA * variance;
+}
+
 /* 1: a trusted pixel is strong. limit: variances. */
 AD_PORTABLE_FN int db_surroundings_strong(float value, float mean, double gain,
                                           double readout_noise, double limit) {

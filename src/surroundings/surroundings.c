@@ -7,7 +7,10 @@
 
 #include <stdlib.h>
 
-/* The first pass with all trusted pixels, later ones without pixels that exceed the means of the last one. */
+/* The first pass with all trusted pixels, later ones without pixels that exceed the means of the last one by three
+ * standard deviations. They tell which pixels are strong. Where spots are crowded, means still hold tails of them, and of
+ * few photons they lack some. One more pass gives the background, without pixels that hold light of spots and those
+ * beside them. */
 enum { PASSES = 5 };
 
 /* An image, for its background and strong pixels. */
@@ -26,7 +29,7 @@ typedef struct surroundings_work {
 enum { BAND = 64 };
 
 /* Memory for all panels of an image. kept: three times the pixels of the largest one: trusted, in this pass, in
- * the next. */
+ * the next, or lit. */
 typedef struct work_room {
     db_background_window *windows; /* one for each thread */
     uint8_t *kept;
@@ -37,10 +40,11 @@ static db_status make_window(db_context *context, const db_background_pass *p,
                              db_background_window *w) {
     const size_t columns = (size_t)p->fast_pixels, padded = columns + 2 * (size_t)p->half_width;
     w->none = calloc(columns + 1, sizeof *w->none);
+    w->lit = calloc(columns + 2, sizeof *w->lit);
     w->sum = malloc((columns + 1) * sizeof *w->sum);
     w->sums[0] = malloc((4 * padded + 1) * sizeof *w->sums[0]);
     w->counts[0] = malloc((4 * padded + 1) * sizeof *w->counts[0]);
-    if (!w->none || !w->sum || !w->sums[0] || !w->counts[0])
+    if (!w->none || !w->lit || !w->sum || !w->sums[0] || !w->counts[0])
         return db_fail_memory(context, "the background of the image");
     for (size_t k = 1; k < 4; k++) {
         w->sums[k] = w->sums[0] + k * padded;
@@ -51,6 +55,7 @@ static db_status make_window(db_context *context, const db_background_pass *p,
 
 static void free_window(db_background_window *w) {
     free(w->none);
+    free(w->lit);
     free(w->sum);
     free(w->sums[0]);
     free(w->counts[0]);
@@ -68,6 +73,29 @@ static void mark_band(const surroundings_work *work, size_t start, size_t count)
                      work->strong + start);
 }
 
+/* Means of one pass; once light is looked for, strong pixels, too. */
+static void run_pass(const surroundings_work *work, size_t start, const db_background_pass *p,
+                     const work_room *room) {
+    const size_t columns = (size_t)p->fast_pixels;
+#pragma omp parallel for schedule(dynamic) num_threads(room->threads)
+    for (int first = 0; first < p->slow_pixels; first += BAND) {
+        const int end = first + BAND < p->slow_pixels ? first + BAND : p->slow_pixels;
+        work->rows->average(p, &room->windows[db_thread_number()], first, end);
+        if (p->lit)
+            mark_band(work, start + (size_t)first * columns, (size_t)(end - first) * columns);
+    }
+}
+
+/* All rows must know their light, since bands have neighbours. */
+static void leave_out_light(const surroundings_work *work, const db_background_pass *p,
+                            const work_room *room) {
+#pragma omp parallel for num_threads(room->threads)
+    for (int first = 0; first < p->slow_pixels; first += BAND) {
+        const int end = first + BAND < p->slow_pixels ? first + BAND : p->slow_pixels;
+        work->rows->keep_dark(p, &room->windows[db_thread_number()], first, end);
+    }
+}
+
 /* Every pass reads the pixels that the last one has kept. */
 static void find_on_panel(const surroundings_work *work, size_t number, db_background_pass *p,
                           const work_room *room) {
@@ -81,17 +109,16 @@ static void find_on_panel(const surroundings_work *work, size_t number, db_backg
     p->is_whole = work->rows->trust(panel.value, panel.mask, pixels, work->most, room->kept);
     p->trusted = room->kept;
     for (int pass = 0; pass < PASSES; pass++) {
+        const int is_last = pass + 1 == PASSES;
         p->is_first = pass == 0;
-        p->kept = pass == 0 ? p->trusted : kept[pass % 2];
-        p->next = pass + 1 < PASSES ? kept[1 - pass % 2] : NULL;
-#pragma omp parallel for schedule(dynamic) num_threads(room->threads)
-        for (int first = 0; first < p->slow_pixels; first += BAND) {
-            const int end = first + BAND < p->slow_pixels ? first + BAND : p->slow_pixels;
-            work->rows->average(p, &room->windows[db_thread_number()], first, end);
-            if (!p->next)
-                mark_band(work, start + (size_t)first * columns, (size_t)(end - first) * columns);
-        }
+        p->kept = pass == 0 ? room->kept : kept[pass % 2];
+        p->next = is_last ? NULL : kept[1 - pass % 2];
+        p->lit = is_last ? kept[1 - pass % 2] : NULL;
+        run_pass(work, start, p, room);
     }
+    leave_out_light(work, p, room);
+    p->lit = NULL;
+    run_pass(work, start, p, room);
 }
 
 static db_status make_room(db_context *context, const db_measured_image *image,

@@ -15,8 +15,9 @@ typedef struct db_surroundings_options {
 
 /* Mean of the trusted pixels within half_width pixels in each direction, on the pixel's own panel. Pixels that
  * exceed it by more than three standard deviations (photons and readout noise) are left out, repeatedly until
- * spots are gone; masked pixels never count. strong: 1 for trusted pixels that exceed it by strong_sigma, else 0.
- * Both are laid out like the image's pixels. */
+ * spots are gone; masked pixels never count. strong: 1 for trusted pixels that exceed this mean by strong_sigma, else 0.
+ * background: such a mean without pixels that exceed it by more than noise does (db_surroundings_lit), and without the
+ * eight around each, which have tails of its spot. Both are laid out like the image's pixels. */
 DB_API db_status db_surroundings_find(db_context *context, const db_measured_image *image,
                                       const db_surroundings_options *options, float *background,
                                       uint8_t *strong);

@@ -74,6 +74,71 @@ static void background_is_the_local_mean_without_spots(void **state) {
     db_strong_pixels_clear(&strong);
 }
 
+/* A flat image of some photons a pixel. Of the pixels 5 % may have light of spots' tails besides: 0.05 to 50 photons,
+ * uniform in the logarithm. */
+typedef struct flat_image {
+    double photons, gain, readout_noise;
+    int has_tails;
+} flat_image;
+
+/* Mean errors of the backgrounds `fixed` and `smooth`, in standard deviations of a pixel. They are compared with the
+ * image's own mean without tails, so that its noise does not count. */
+static void errors_of_flat(const flat_image *f, gsl_rng *random, double error[2]) {
+    enum { WIDE = 400, ALL = WIDE * WIDE };
+    static const db_fit_background kinds[2] = { DB_FIT_BACKGROUND_FIXED, DB_FIT_BACKGROUND_SMOOTH };
+    static float counts[ALL];
+    static uint8_t trusted[ALL];
+    const db_measured_image flat = {
+        .fast_pixels = WIDE, .slow_pixels = WIDE, .value = counts, .mask = trusted, .gain = 1
+    };
+    db_fit_settings own = settings;
+    double light = 0;
+    own.gain = f->gain;
+    own.readout_noise = f->readout_noise;
+    for (int i = 0; i < ALL; i++) {
+        const int in_tail = f->has_tails && gsl_rng_uniform(random) < 0.05;
+        const double tail = in_tail ? 0.05 * pow(1000, gsl_rng_uniform(random)) : 0,
+                     noise = f->readout_noise > 0 ? gsl_ran_gaussian(random, f->readout_noise) : 0,
+                     pixel = f->gain * gsl_ran_poisson(random, f->photons) + noise;
+        light += pixel;
+        counts[i] = (float)(pixel + f->gain * gsl_ran_poisson(random, tail));
+    }
+    for (int k = 0; k < 2; k++) {
+        db_strong_pixels strong;
+        double off = -light;
+        own.background = kinds[k];
+        assert_int_equal(db_strong_pixels_find(context, &flat, &own, &strong), DB_OK);
+        for (int i = 0; i < ALL; i++) off += (double)strong.background[i];
+        error[k] = off / ALL / hypot(f->gain * sqrt(f->photons), f->readout_noise);
+        db_strong_pixels_clear(&strong);
+    }
+}
+
+/* What is left out as light of spots is next to no light of the background, and most of the light of spots, which is
+ * 0.16 to 1.6 standard deviations on average. */
+static void faint_backgrounds_are_not_too_low(void **state) {
+    static const flat_image images[] = {
+        { 0.05, 1, 0, 0 }, { 0.12, 1, 0, 0 }, { 0.2, 1, 0, 0 },   { 0.36, 1, 0, 0 },
+        { 0.6, 1, 0, 0 },  { 1, 1, 0, 0 },    { 2, 1, 0, 0 },     { 5, 1, 0, 0 },
+        { 0.5, 7, 0, 0 },  { 0.3, 10, 4, 0 }, { 0.6, 10, 20, 0 }, { 5, 10, 20, 0 },
+    };
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof images / sizeof *images; i++) {
+        flat_image image_of = images[i / 2];
+        double error[2];
+        image_of.has_tails = i % 2;
+        errors_of_flat(&image_of, random, error);
+        for (int k = 0; k < 2; k++)
+            if (!(error[k] > -0.005 && error[k] < (image_of.has_tails ? 0.07 : 0.005)))
+                fail_msg("%g photons, gain %g, readout noise %g, tails %d: background %d is %.4f "
+                         "standard deviations off",
+                         image_of.photons, image_of.gain, image_of.readout_noise,
+                         image_of.has_tails, k, error[k]);
+    }
+    gsl_rng_free(random);
+}
+
 /* Every instruction set that there is: the same bits where counts are whole numbers; where they are not, floats
  * round sums along rows. */
 static void compare_with_naive(int half, double tolerance) {
@@ -485,6 +550,7 @@ static void dark_levels_that_differ_are_subtracted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(background_is_the_local_mean_without_spots, make, drop),
+        cmocka_unit_test_setup_teardown(faint_backgrounds_are_not_too_low, make, drop),
         cmocka_unit_test_setup_teardown(backgrounds_are_means_of_their_definition, make, drop),
         cmocka_unit_test_setup_teardown(a_spot_is_strong_noise_and_hot_pixels_are_not, make, drop),
         cmocka_unit_test_setup_teardown(a_bright_area_larger_than_a_shoebox_is_no_spot, make, drop),
