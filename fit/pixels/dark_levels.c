@@ -414,13 +414,15 @@ static db_status find_levels(db_context *context, db_measured_image *image, surv
                              db_image_noise *noise) {
     const double readout = settings->readout_noise;
     noise_law n;
-    const double stated = noise->measured ? image->stated_gain : 0;
-    if (stated > 0)
-        n = law_with(&s->sums, stated, 0, readout);
-    else
-        DB_TRY(choose_law(context, image, readout, s, *step, &n));
-    if (noise->measured && !(stated > 0) && !is_certain(&n)) return refuse_gain(context, &n);
-    if (n.gain < 1 && !(stated > 0)) n = law_with(&s->sums, 1, n.error, readout);
+    DB_TRY(choose_law(context, image, readout, s, *step, &n));
+    const int certain = !noise->measured || is_certain(&n);
+    noise->stated = !certain && image->stated_gain > 0;
+    if (noise->stated)
+        n = law_with(&s->sums, image->gain, 0, readout);
+    else if (!certain)
+        return refuse_gain(context, &n);
+    else if (n.gain < 1)
+        n = law_with(&s->sums, 1, n.error, readout);
     n.dark = fmax(0, n.dark);
     const int differ = is_unlike(s->grids, s->panels, &n);
     if (noise->measured) {

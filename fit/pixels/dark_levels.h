@@ -8,6 +8,7 @@
 
 typedef struct db_image_noise {
     int measured;   /* gain and readout noise are measured */
+    int stated;     /* the gain is that of the file, as the background does not tell it */
     int by_steps;   /* the gain is the step between counts, of which most are 0 */
     int has_dark;   /* dark levels were subtracted */
     double dark[2]; /* least and largest of them (counts) */

@@ -185,8 +185,8 @@ static db_status estimate_noise(const reading *r, db_fit_settings *settings) {
     snprintf(line, sizeof line,
              "gain %.3g %s readout noise %.3g %s measured: pixels scatter by more than twice the "
              "variance of photons (data.gain, data.readout_noise)",
-             settings->gain, r->image->stated_gain > 0 ? "is that of the header," : "and",
-             settings->readout_noise, r->image->stated_gain > 0 ? "is" : "are");
+             settings->gain, noise.stated ? "is that of the file," : "and", settings->readout_noise,
+             noise.stated ? "is" : "are");
     if (noise.measured) r->line(r->user, line);
     snprintf(line, sizeof line,
              "dark levels of %.3g to %.3g counts are subtracted: the scatter of the background "

@@ -75,6 +75,9 @@ static void take_axes(const db_image_geometry *g, db_setup *setup) {
     memcpy(setup->slow_axis, g->slow_axis, sizeof setup->slow_axis);
     memcpy(setup->normal, g->normal, sizeof setup->normal);
     memcpy(setup->spindle_axis, g->spindle_axis, sizeof setup->spindle_axis);
+    if (db_setup_given(g->twotheta) &&
+        !db_setup_given(setup->twotheta_axis[0])) /* db_image_swing */
+        memcpy(setup->twotheta_axis, (const double[]){ 0, 0, -1 }, sizeof setup->twotheta_axis);
 }
 
 static int is_known(const double point[2]) {

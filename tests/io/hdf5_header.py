@@ -76,6 +76,8 @@ scan("round_total", {"omega_start": (359, "deg"), "omega_end": (1, "deg"), "omeg
 scan("round_total_twice", {"omega_start": (0, "deg"), "omega_end": (800, "deg")}, [0, 200], [600, 200])
 for _name, _ends, _width in (("round_one", {"omega_end": ([0.25], "deg")}, 0.75),
                              ("round_one_stated", {"omega_end": ([0.5], "deg"), "omega_range_average": ([1.0], "deg")}, 1),
+                             ("whole_circle", {"omega": ([0.0], "deg"), "omega_end": ([360.0], "deg")}, 360),
+                             ("half_circle", {"omega": ([0.0], "deg"), "omega_end": ([200.0], "deg")}, 200),
                              ("round_one_back", {"omega": ([0.25], "deg"), "omega_end": ([359.5], "deg")}, -0.75)):  # fmt: skip
     _members = {SPINDLE + key: value for key, value in ({"omega": ([359.5], "deg")} | _ends).items()}
     case(_name, _members | {"data/data_000001": counts(1)}, {1: {"scan": [_members[SPINDLE + "omega"][0][0], _width]}})

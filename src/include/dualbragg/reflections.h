@@ -24,12 +24,12 @@ enum { DB_GROUP_NAME_SIZE = 32 /**< bytes of a symbol of a space group */ };
 /** A space group, in a setting of its own. */
 typedef struct db_space_group {
     char name[DB_GROUP_NAME_SIZE];   /**< Hermann-Mauguin symbol: "P 43 21 2", "R 3:H" */
-    char hall[DB_GROUP_NAME_SIZE];   /**< Hall symbol: "P 4nw 2abw" */
     int number;                      /**< of the International Tables */
     db_symmetry symmetry;            /**< rotations */
     int shift[DB_MOST_OPERATORS][3]; /**< translation that follows each rotation (cell / 24) */
     int centring_count;              /**< 1 to 4 */
     int centring[4][3];              /**< (cell / 24); the first is 0 0 0 */
+    char hall[DB_GROUP_NAME_SIZE];   /**< Hall symbol: "P 4nw 2abw" */
 } db_space_group;
 
 /** Finds equivalent structure factors of a box, for db_plan_share_amplitudes: the operators,

@@ -40,13 +40,10 @@ static db_status allocate_array(const decoding *d) {
     return DB_OK;
 }
 
-/* All elements of a binary section, to be freed, as 32 bits: a signed number, or of an unsigned type an unsigned one. Fails if
- * one needs more. */
+/* All elements of a binary section, to be freed, as 32 bits: a signed number, or of an unsigned type an unsigned one, in which
+ * negative marks are the largest numbers. Fails if one needs more. */
 static db_status unpack_array(const decoding *d, const db_cbf_binary *binary, int32_t **element) {
-    const db_cbf_range range = db_cbf_range_of(binary);
-    const int64_t lowest = range.lowest < INT32_MIN ? INT32_MIN : range.lowest,
-                  widest = binary->is_signed ? INT32_MAX : UINT32_MAX,
-                  highest = range.highest > widest ? widest : range.highest;
+    const int64_t highest = binary->is_signed ? INT32_MAX : UINT32_MAX;
     const size_t count = (size_t)(binary->fast_pixels * binary->slow_pixels * binary->sections);
     const unsigned char *const bytes = (const unsigned char *)binary->bytes;
     size_t found = 0;
@@ -58,7 +55,7 @@ static db_status unpack_array(const decoding *d, const db_cbf_binary *binary, in
                               binary->packed_flags, *element);
     } else {
         db_byte_offset stream = { .next = bytes, .end = bytes + binary->size };
-        while (found < count && db_byte_offset_next(&stream) && stream.value >= lowest &&
+        while (found < count && db_byte_offset_next(&stream) && stream.value >= INT32_MIN &&
                stream.value <= highest)
             (*element)[found++] = (int32_t)(uint32_t)stream.value;
     }

@@ -81,10 +81,15 @@ static db_status direction_of(const db_imgcif *t, long row, double vector[3]) {
     return fail_axis(t, value(&t->axis, (size_t)row, "id"), "a vector of some length");
 }
 
-/* The row of an axis for the image's frame, which the first row of data_frame names; -1: none. */
+/* The row of an axis for the image's frame, which the first row of data_frame names if the table of settings has it;
+ * -1: none. */
 static long row_in_frame(const db_imgcif *t, db_word id) {
     const db_cif_table *const f = &t->frame_axis;
-    const db_word frame = t->data_frame.rows ? value(&t->data_frame, 0, "id") : (db_word){ "", 0 };
+    db_word frame = t->data_frame.rows ? value(&t->data_frame, 0, "id") : (db_word){ "", 0 };
+    int named = 0;
+    for (size_t row = 0; row < f->rows; row++)
+        named |= db_same_word(value(f, row, "frame_id"), frame);
+    if (!named) frame.length = 0; /* another spelling */
     for (size_t row = 0; row < f->rows; row++) {
         const db_word of = value(f, row, "frame_id");
         if (db_same_word(value(f, row, "axis_id"), id) &&

@@ -114,7 +114,7 @@ static db_status read_experiment(const scan *s, db_measured_image *image) {
     if (word(s, 8) > 0) image->wavelength = 1e-6 * word(s, 8);
     const int axis = word(s, 10) == word(s, 11) && word(s, 12) != word(s, 13) ? 12 : 10;
     image->phi = 1e-3 * word(s, axis);
-    image->osc_range = db_folded_turn(1e-3 * ((double)word(s, axis + 1) - word(s, axis)));
+    image->osc_range = db_turn_of_ends(1e-3 * ((double)word(s, axis + 1) - word(s, axis)));
     find_line(s, "TIME", text);
     double seconds;
     if (db_word_number(db_next_word(&cursor, DB_WHITE_SPACE), &seconds) && seconds > 0)

@@ -131,7 +131,7 @@ static void read_rotation(const header *h, db_measured_image *image) {
     image->osc_range = header_number(h, ROTATION_RANGE, 1e-3);
     if (image->osc_range == 0)
         image->osc_range =
-            db_folded_turn(header_number(h, END_ANGLES + 4 * axis, 1e-3) - image->phi);
+            db_turn_of_ends(header_number(h, END_ANGLES + 4 * axis, 1e-3) - image->phi);
 }
 
 static db_status read_header(const header *h, db_measured_image *image) {

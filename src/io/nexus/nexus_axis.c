@@ -117,7 +117,7 @@ static double turn_between(double from, double to, double images, double stated)
     const double width = (to - from) / images, beside = db_folded_turn(to - from - stated * images);
     if (fabs(beside) <= 0.5 * fabs(stated))
         return fabs(width - stated) > fabs(stated) ? stated : width;
-    return images > 1 ? width : db_folded_turn(width);
+    return images > 1 ? width : db_turn_of_ends(width);
 }
 
 /* The turn from the image's start to its end; NAN: one of them is missing. */
