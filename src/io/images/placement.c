@@ -54,7 +54,8 @@ void db_image_swing(db_context *context, const char *path, double twotheta, int 
     if (!stated)
         db_notice(context,
                   "%s: the detector stands at two-theta %g degree; the header does not contain the "
-                  "axis, taken as the spindle, in its sense, and distance and beam centre as those "
+                  "axis, taken as the usual spindle along rows of pixels, and distance and beam "
+                  "centre as those "
                   "at two-theta 0",
                   path, twotheta);
 }
