@@ -189,14 +189,18 @@ static db_status invert_shared(db_intensity_search *w, double *right, db_covaria
     return DB_OK;
 }
 
-/* Finds combinations of shared quantities that are not determined even with known intensities. */
-static db_status mark_open(const db_joint_system *s, db_covariance *shared) {
+/* Finds shared quantities, and combinations of them, that are not determined even with known intensities: the shots' own
+ * quantities make up for the former. */
+static db_status mark_open(const db_intensity_search *w, db_covariance *shared) {
+    const db_joint_system *const s = &w->system;
     const size_t n = s->shared;
     double *const factor = malloc((n * n + n + 1) * sizeof *factor), *const x = factor + n * n;
     if (!factor) return db_fail_memory(s->context, "the errors of shared quantities");
     db_cholesky_factor(n, s->normal, n, 0, NULL, DB_LEAST_FOR_BOXES, factor);
     for (size_t g = 0; g < n; g++) {
-        if (!db_cholesky_combination(n, factor, g, x)) continue;
+        const int absorbed = !w->at_bound[g] && !(s->normal[g * (n + 1)] > 0);
+        if (!absorbed && !db_cholesky_combination(n, factor, g, x)) continue;
+        for (size_t k = 0; k < n && absorbed; k++) x[k] = k == g;
         db_fit_direction *const d = &shared->direction[shared->direction_count++];
         d->condition = INFINITY;
         for (size_t k = 0; k < n; k++) {
@@ -216,7 +220,7 @@ static db_status find_shared_errors(db_intensity_search *w, double *right,
     db_status status = db_team_common_status(&s->team, s->context,
                                              db_covariance_make(s->context, s->shared, &shared));
     if (status == DB_OK)
-        status = db_team_common_status(&s->team, s->context, mark_open(s, &shared));
+        status = db_team_common_status(&s->team, s->context, mark_open(w, &shared));
     if (status == DB_OK) status = invert_shared(w, right, &shared);
     if (status == DB_OK) {
         db_covariance_take_inverse(&shared);

@@ -46,6 +46,17 @@ int db_reduced_is_sound(const db_reduced_equations *r, size_t reflections) {
     return sound;
 }
 
+/* Leaves out the equation of a shared quantity that the local ones make up for: what is left of it is rounding. */
+static void leave_out_absorbed(const double *before, db_reduced_equations *r) {
+    const size_t m = r->shared, all = r->local + m;
+    for (size_t g = 0; g < m; g++) {
+        if (r->normal[g * m + g] > DB_LEAST_FOR_BOXES * before[(r->local + g) * (all + 1)])
+            continue;
+        r->slope[g] = 0;
+        for (size_t h = 0; h < m; h++) r->normal[g * m + h] = r->normal[h * m + g] = 0;
+    }
+}
+
 void db_reduced_eliminate(const db_normal_equations *q, db_reduced_equations *r) {
     const size_t n = r->local, m = r->shared, all = n + m;
     db_cholesky_factor(n, q->normal, all, 0, q->held, DB_LEAST_FOR_BOXES, r->factor);
@@ -67,6 +78,7 @@ void db_reduced_eliminate(const db_normal_equations *q, db_reduced_equations *r)
             for (size_t i = 0; i < n; i++) sum -= r->cross[i * m + g] * r->cross[i * m + h];
             r->normal[g * m + h] = sum;
         }
+    leave_out_absorbed(q->normal, r);
 }
 
 void db_reduced_box(db_reduced_equations *r, size_t box, const double *mixed, double *room) {

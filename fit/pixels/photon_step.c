@@ -233,7 +233,7 @@ static db_photon_step step_in_window(const functions *f, int first) {
 /* The smallest step: nothing is less than a photon. Windows of longer steps see less of it, or spots. */
 static db_photon_step smallest_step(const functions *f) {
     db_photon_step step = { 0 };
-    for (int first = POINTS - FEWEST; first >= 0 && !(step.counts > 0); first--)
+    for (int first = POINTS - 1 - FEWEST; first >= 0 && !(step.counts > 0); first--)
         step = step_in_window(f, first);
     return step;
 }
