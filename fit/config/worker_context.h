@@ -21,6 +21,9 @@ static inline db_status db_worker_context_create(const db_context *model, int th
 /* Contexts of `count` workers with `threads` threads each. The caller destroys the list, also after a failure. */
 static inline db_status db_worker_contexts_create(db_context *model, int count, int threads,
                                                   db_context ***workers) {
+    *workers = NULL;
+    if (count < 1)
+        return db_fail(model, DB_ERROR_USAGE, "threads: expected at least one, found %d", count);
     *workers = calloc((size_t)count, sizeof **workers);
     if (!*workers) return db_fail_memory(model, "the threads' contexts");
     for (int t = 0; t < count; t++) {
