@@ -4,13 +4,17 @@
 Copies the tree to a folder, makes each listed place a choice at run time (by the environment variable
 DB_MUTANT, read once), and builds once. Without a mutant all tests must pass; with each, one must fail: those
 that are expected to see it are run first, then the others. Exit status 0: all mutants were seen.
+
+Several mutants are tried side by side, but no test runs twice at a time: tests write files of fixed names.
 """
 import argparse
+import concurrent.futures
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 sys.dont_write_bytecode = True
@@ -110,10 +114,10 @@ def build(source, folder, options, tests):
     return tree
 
 
-def first_failure(tree, number, options, *which):
+def first_failure(tree, number, options, jobs, *which):
     """Name of a test that fails with this mutant; None if all pass."""
     environment = dict(os.environ, DB_MUTANT=str(number))
-    run = subprocess.run(["ctest", "--test-dir", tree, "-LE", "^slow$", "-j", str(options.jobs),
+    run = subprocess.run(["ctest", "--test-dir", tree, "-LE", "^slow$", "-j", str(jobs),
                           "--stop-on-failure", "--timeout", str(options.timeout), *which],
                          env=environment, capture_output=True, text=True)
     if run.returncode == 0:
@@ -122,12 +126,62 @@ def first_failure(tree, number, options, *which):
     return failed[0] if failed else "ctest itself: " + run.stdout[-300:] + run.stderr[-300:]
 
 
-def try_mutant(m, tree, options):
-    expected = "^(" + "|".join(map(re.escape, m.tests)) + ")$"
-    seen = first_failure(tree, m.number, options, "-R", expected)
-    if seen or options.expected:
+class Trial:
+    """Tries mutants side by side. Tests that run now are `busy`."""
+
+    def __init__(self, mutants, tree, options):
+        self.waiting, self.tree, self.options = list(mutants), tree, options
+        self.busy, self.change = set(), threading.Condition()
+        self.unseen = []
+
+    def take(self):
+        """The first mutant that waits and whose expected tests are free; None if none waits."""
+        with self.change:
+            while self.waiting:
+                for m in self.waiting:
+                    if not self.busy & set(m.tests):
+                        self.waiting.remove(m)
+                        self.busy |= set(m.tests)
+                        return m
+                self.change.wait()
+        return None
+
+    def by_expected_tests(self):
+        """Takes mutants until none waits."""
+        while (m := self.take()):
+            begin = time.monotonic()
+            try:
+                seen = first_failure(self.tree, m.number, self.options, 1, "-R", one_of(m.tests))
+            finally:
+                with self.change:
+                    self.busy -= set(m.tests)
+                    self.change.notify_all()
+            if seen:
+                show(m, seen, begin)
+            else:
+                self.unseen.append(m)
+
+    def run(self):
+        """Tries all; returns how many no test saw."""
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            for worker in [pool.submit(self.by_expected_tests) for _ in range(self.options.jobs)]:
+                worker.result()
+        return sum(not self.by_others(m) for m in self.unseen)
+
+    def by_others(self, m):
+        begin = time.monotonic()
+        seen = None if self.options.expected else first_failure(
+            self.tree, m.number, self.options, self.options.jobs, "-E", f"^({LEFT_OUT})$|{one_of(m.tests)}")
+        show(m, seen, begin)
         return seen
-    return first_failure(tree, m.number, options, "-E", f"^({LEFT_OUT})$|{expected}")
+
+
+def one_of(tests):
+    return "^(" + "|".join(map(re.escape, tests)) + ")$"
+
+
+def show(m, seen, begin):
+    print(f"{m.name:32} {seen or 'NOT SEEN':32} {time.monotonic() - begin:6.1f} s  {m.meaning}", flush=True)
 
 
 def arguments():
@@ -156,17 +210,11 @@ def main():
     chosen = [m for m in entries if not options.names or m.name in options.names]
     named = sorted({t for m in chosen for t in m.tests})
     tree = build(source, options.folder, options, named)
-    which = (["-R", "^(" + "|".join(map(re.escape, named)) + ")$"]
-             if options.expected else ["-E", f"^({LEFT_OUT})$"])
-    failed = first_failure(tree, 0, options, *which)
+    which = ["-R", one_of(named)] if options.expected else ["-E", f"^({LEFT_OUT})$"]
+    failed = first_failure(tree, 0, options, options.jobs, *which)
     if failed:
         sys.exit(f"without a mutant a test fails: {failed}")
-    survivors = 0
-    for m in chosen:
-        begin = time.monotonic()
-        seen = try_mutant(m, tree, options)
-        survivors += not seen
-        print(f"{m.name:32} {seen or 'NOT SEEN':32} {time.monotonic() - begin:6.1f} s  {m.meaning}", flush=True)
+    survivors = Trial(chosen, tree, options).run()
     print(f"{len(chosen) - survivors} of {len(chosen)} mutants were seen")
     return bool(survivors)
 
