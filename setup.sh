@@ -27,10 +27,11 @@ usage: ./setup.sh demo      install what is missing, build, run examples/thaumat
                             later, with the libraries that they need and their licences; every Python at hand tests that of x86-64
        ./setup.sh try-wheel FILE     every Python at hand tests this wheel
        ./setup.sh deb       a package for this release of Debian or Ubuntu, checked by lintian
+       ./setup.sh container an image dualbragg, by podman, docker or buildah, whichever is installed
        ./setup.sh clang     the tests, built by clang
        ./setup.sh asan      the tests under the address and undefined-behaviour sanitizers
        ./setup.sh tsan      the tests under the thread sanitizer (clang)
-       ./setup.sh mutants   which tests see each of the listed mistakes; takes hours
+       ./setup.sh mutants   which tests see each of the listed mistakes; takes an hour or two
        ./setup.sh fuzz 600  damaged files for every reader, for that number of seconds each (default 60)
        ./setup.sh bench     times of images and derivatives, in build/bench; each run adds them to build/bench-series.csv
        ./setup.sh coverage  the tests, and which lines of each folder they ran (gcov)
@@ -405,6 +406,7 @@ This commit can be dualbragg $version of $date. Commands that publish it (docs/h
     sum=\$(sha256sum build/v$version/wheel/dualbragg-$version.tar.gz | cut -d " " -f 1)
     sed -i "0,/0\{64\}/s//\$sum/" packaging/conda-forge/recipe.yaml packaging/easybuild/dualbragg-$version-*.eb
     gh release create v$version build/v$version/*/*
+    ./setup.sh container && podman push dualbragg example.org/dualbragg:$version
     twine check build/v$version/wheel/dualbragg-$version*
     twine upload build/v$version/wheel/dualbragg-$version*
 TEXT
@@ -574,6 +576,14 @@ tsan)
     install_packages $tools $libraries $test_packages clang libclang-rt-dev libomp-dev
     build_preset tsan
     run_tests tsan
+    ;;
+container)
+    for builder in podman docker buildah ""; do
+        if command -v "$builder" > /dev/null; then break; fi
+    done
+    [ -n "$builder" ] || fail "container: expected podman, docker or buildah, found none of them"
+    step "Building the image dualbragg with $builder" "$builder" build -f packaging/container/Containerfile -t dualbragg .
+    grep '^dualbragg ' "$log" | tail -n 1
     ;;
 release)
     check_release

@@ -9,7 +9,8 @@ class Dualbragg(CMakePackage):
     homepage = "https://example.org/dualbragg"
     git = "https://example.org/dualbragg.git"
 
-    license("MIT")
+    license("MIT", when="~fit")
+    license("MIT AND GPL-3.0-or-later", when="+fit")
 
     version("main", branch="main")
     version("0.1.0", tag="v0.1.0")
@@ -22,6 +23,7 @@ class Dualbragg(CMakePackage):
     variant("cuda", default=False, description="NVIDIA GPUs")
 
     depends_on("c", type="build")
+    depends_on("cxx", type="build", when="+cuda")
     depends_on("cmake@3.25:", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("jansson")
@@ -42,7 +44,7 @@ class Dualbragg(CMakePackage):
     depends_on("cuda", when="+cuda")
 
     def cmake_args(self):
-        # Spack has no gemmi
+        # Spack has gemmi for Python, but not its headers for C++
         args = [self.define(f"DB_{name}", False) for name in ("BUILD_TESTS", "BUILD_BENCH", "WITH_PYTHON", "WITH_GEMMI")]
         for name in ("fit", "mpi", "openmp", "hdf5", "tiff", "cuda"):
             args.append(self.define_from_variant(f"DB_WITH_{name.upper()}", name))

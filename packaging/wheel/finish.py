@@ -14,7 +14,7 @@ import tempfile
 GLIBC = (2, 28)
 OF_REFINEMENT = ("gsl", "libyaml", "nlopt")  # in a wheel with refinement alone
 # Licences besides MIT that bind those who hand on the wheel, by the library.
-BINDING = {"gsl": "GPL-3.0-or-later", "gemmi": "MPL-2.0"}
+BINDING = {"gsl": "GPL-3.0-or-later", "nlopt": "LGPL-2.1-or-later", "gemmi": "MPL-2.0"}
 OF_THE_SYSTEM = re.compile(r"(libc|libm|libpthread|libdl|librt)\.so\.\d+|ld-linux-.*\.so\.\d+")
 
 
