@@ -579,9 +579,9 @@ tsan)
     ;;
 container)
     for builder in podman docker buildah ""; do
-        if command -v "$builder" > /dev/null; then break; fi
+        if "$builder" info > /dev/null 2>&1; then break; fi # docker: and its server runs
     done
-    [ -n "$builder" ] || fail "container: expected podman, docker or buildah, found none of them"
+    [ -n "$builder" ] || fail "container: expected podman, docker or buildah, found none of them that runs"
     step "Building the image dualbragg with $builder" "$builder" build -f packaging/container/Containerfile -t dualbragg .
     grep '^dualbragg ' "$log" | tail -n 1
     ;;
