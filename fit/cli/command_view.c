@@ -16,7 +16,6 @@
 
 #include <dualbragg/expert/fit_configurations.h>
 
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -71,8 +70,6 @@ static db_status check_settings(const db_settings *s) {
     if (c[0] >= c[1] || p[0] >= p[1])
         return db_complain("view", DB_ERROR_USAGE, "%s: expected the lower end first",
                            c[0] >= c[1] ? "-counts" : "-percentile");
-    if (s->roi[0] >= 0 && (s->roi[1] < s->roi[0] || s->roi[3] < s->roi[2]))
-        return db_complain("view", DB_ERROR_USAGE, "-roi: expected the smaller one first");
     return DB_OK;
 }
 
@@ -388,7 +385,7 @@ static db_status lay_out(view_run *r) {
     return status == DB_OK ? DB_OK : complain(r, status);
 }
 
-static db_view_options options_of(const db_settings *s) {
+static db_view_options options_of(const db_settings *s, const int roi[4]) {
     db_view_options o = { .colours = (db_view_colours)s->view.colours,
                           .logarithmic = s->view.logarithmic,
                           .bin = s->view.bin,
@@ -401,19 +398,21 @@ static db_view_options options_of(const db_settings *s) {
         o.ring_count = 0;
     else if (o.ring_count == 0)
         o.ring_count = -1;
-    if (s->roi[0] >= 0)
-        for (int i = 0; i < 2; i++) {
-            o.part[i] = s->roi[2 * i];
-            const int beyond_first = s->roi[2 * i + 1] - s->roi[2 * i];
-            o.part[2 + i] = beyond_first < INT_MAX ? beyond_first + 1 : INT_MAX;
-        }
+    for (int i = 0; i < 2 && roi[0] >= 0; i++) {
+        o.part[i] = roi[2 * i];
+        o.part[2 + i] = roi[2 * i + 1] - roi[2 * i] + 1;
+    }
     return o;
 }
 
 static db_status write_output(const view_run *r) {
     const db_settings *const s = &r->session.settings;
-    const db_view_options options = options_of(s);
-    const db_status status = (is_page(s->output_file) ? db_view_write_html : db_view_write_png)(
+    int roi[4];
+    db_status status =
+        db_settings_roi(s, (int[2]){ r->view.layout.fast, r->view.layout.slow }, roi);
+    if (status != DB_OK) return status;
+    const db_view_options options = options_of(s, roi);
+    status = (is_page(s->output_file) ? db_view_write_html : db_view_write_png)(
         r->session.context, s->output_file, &r->view, &options);
     if (status != DB_OK) return complain(r, status);
     if (s->quiet) return DB_OK;

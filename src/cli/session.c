@@ -96,29 +96,34 @@ static db_status lay_out_sheet(db_session *session) {
     return DB_OK;
 }
 
-static db_status choose_region(db_session *session) {
-    const db_panel *panel = &session->sheet;
-    int roi[4];
-    memcpy(roi, session->settings.roi, sizeof roi);
-    const int size[2] = { panel->fast_pixels, panel->slow_pixels };
-    db_region *const region = &session->region;
-    *region =
-        (db_region){ .fast_count = size[0], .slow_count = size[1], .stride = (size_t)size[0] };
-    if (roi[0] < 0) return DB_OK;
-    for (int i = 0; i < 2; i++) {
+db_status db_settings_roi(const db_settings *settings, const int size[2], int roi[4]) {
+    memcpy(roi, settings->roi, sizeof settings->roi);
+    for (int i = 0; i < 2 && roi[0] >= 0; i++) {
         int *const limit = &roi[2 * i];
         if (limit[0] > limit[1] || limit[0] >= size[i])
-            return db_complain(session->settings.command, DB_ERROR_USAGE,
+            return db_complain(settings->command, DB_ERROR_USAGE,
                                "-roi: expected %s from 0 to %d, the smaller one first, found %d %d",
                                i ? "YMIN YMAX" : "XMIN XMAX", size[i] - 1, limit[0], limit[1]);
         if (limit[1] < size[i]) continue;
-        if (!session->settings.quiet)
-            db_remark(session->settings.command,
+        if (!settings->quiet)
+            db_remark(settings->command,
                       "-roi: the last pixel along the %s axis is %d, not %d (both ends are part of "
                       "the region)",
                       i ? "slow" : "fast", size[i] - 1, limit[1]);
         limit[1] = size[i] - 1;
     }
+    return DB_OK;
+}
+
+static db_status choose_region(db_session *session) {
+    const db_panel *panel = &session->sheet;
+    int roi[4];
+    const int size[2] = { panel->fast_pixels, panel->slow_pixels };
+    db_region *const region = &session->region;
+    *region =
+        (db_region){ .fast_count = size[0], .slow_count = size[1], .stride = (size_t)size[0] };
+    DB_TRY(db_settings_roi(&session->settings, size, roi));
+    if (roi[0] < 0) return DB_OK;
     region->fast_start = roi[0];
     region->fast_count = roi[1] - roi[0] + 1;
     region->slow_start = roi[2];

@@ -61,6 +61,9 @@ db_status db_session_mean_wavelength(db_session *session, float *image);
 /* Sets pixels outside the mask to 0, inside the region of interest and outside. */
 void db_session_apply_mask(const db_session *session, float *image);
 
+/* Limits of -roi within an image of this size, with a remark if they reach beyond it; the first one is -1 without -roi. */
+db_status db_settings_roi(const db_settings *settings, const int size[2], int roi[4]);
+
 /* The region of interest; NULL: all pixels. */
 const db_region *db_session_part(const db_session *session);
 

@@ -28,10 +28,11 @@ expect 2 "-o FILE.png or -o FILE.html" '<b>a_0001.img' -o a.gif
 expect 2 "expected an image" -o b.png
 expect 2 "one more" '<b>a_0001.img' a.h5 -o b.png
 expect 2 "lower end first" '<b>a_0001.img' -counts 10 10 -o b.png
-expect 2 "below 400" '<b>a_0001.img' -roi 400 410 0 10 -o b.png
+expect 2 "XMIN XMAX from 0 to 399, the smaller one first, found 400 410" '<b>a_0001.img' -roi 400 410 0 10 -o b.png
 expect 0 "ends.png" '<b>a_0001.img' -roi 5 399 7 399 -o ends.png
 expect 0 "beyond.png" '<b>a_0001.img' -roi 5 2147483647 7 2147483647 -o beyond.png
 cmp -s ends.png beyond.png || complain "-roi: ends beyond the image are not its ends"
+expect 0 "-roi: the last pixel along the slow axis is 399, not 400" '<b>a_0001.img' -roi 5 399 7 400 -o beyond.png
 expect 3 "nothing.img" nothing.img -o b.png
 head -c 9000 '<b>a_0001.img' > cut.img
 expect 3 "cut.img" cut.img -o b.png
