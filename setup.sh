@@ -24,7 +24,7 @@ usage: ./setup.sh demo      install what is missing, build, run examples/thaumat
                             (./setup.sh python torch jax matplotlib mypy basedpyright: with these packages from the index,
                             their tests, the notebooks and the types)
        ./setup.sh wheel     on Debian 12: a source distribution, and wheels for x86-64 and 64-bit Arm with glibc 2.28 or
-                            later, with the libraries that they need and their licences; every Python at hand tests that of x86-64
+                            later, with the libraries that they need and their licences; every Python at hand tests the x86-64 wheel
        ./setup.sh try-wheel FILE     every Python at hand tests this wheel
        ./setup.sh deb       a package for this release of Debian or Ubuntu, checked by lintian
        ./setup.sh container an image dualbragg, by podman, docker or buildah, whichever is installed

@@ -173,9 +173,8 @@ static void say_parameters(db_fit_log *log, const db_fit_config *config,
         unmoved += (size_t)stays_at_zero(&found->list[i]);
     }
     if (unmoved)
-        db_fit_say(log,
-                   "  %zu parameter%s 0, as no stage that is kept has moved %s (--verbose, log)\n",
-                   unmoved, unmoved == 1 ? " stays" : "s stay", unmoved == 1 ? "it" : "them");
+        db_fit_say(log, "  %zu parameter%s stages were left out (--verbose, log)\n", unmoved,
+                   unmoved == 1 ? " is 0: its" : "s are 0: their");
 }
 
 /* Prints how much larger errors are than noise alone makes them. */

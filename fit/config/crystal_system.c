@@ -325,27 +325,33 @@ static void untie(const tying *t) {
     }
 }
 
+/* The symmetry as given, with its system if that is another word. */
+static void name_symmetry(const tying *t, char text[160]) {
+    const char *const given = t->config->symmetry, *const system = t->ties->name;
+    const int same = strcmp(given, system) == 0;
+    snprintf(text, 160, "%s%s%s%s", given, same ? "" : " (", same ? "" : system, same ? "" : ")");
+}
+
 static db_status regularize(db_context *context, const tying *t, db_experiment *start) {
     double cell[6], edge, angle;
-    char text[320];
+    char text[480], symmetry[160];
     const double *const was = start->crystal.cell;
     memcpy(cell, was, sizeof cell);
     db_cell_regularize(t->ties, cell, &edge, &angle);
+    name_symmetry(t, symmetry);
     if (edge > DB_CELL_EDGE_TOLERANCE || angle > DB_CELL_ANGLE_TOLERANCE)
         return db_fail(context, DB_ERROR_INPUT,
                        "%s: model.symmetry: the starting cell %.6g %.6g %.6g %.6g %.6g %.6g "
-                       "contradicts %s (%s): edges are off by up to %.2g %%, angles by up to %.2g "
+                       "contradicts %s: edges are off by up to %.2g %%, angles by up to %.2g "
                        "degree; expected at most %g %% and %g degree",
                        t->config->config_file, was[0], was[1], was[2], was[3], was[4], was[5],
-                       t->config->symmetry, t->ties->name, 100 * edge, angle,
-                       100 * DB_CELL_EDGE_TOLERANCE, DB_CELL_ANGLE_TOLERANCE);
+                       symmetry, 100 * edge, angle, 100 * DB_CELL_EDGE_TOLERANCE,
+                       DB_CELL_ANGLE_TOLERANCE);
     if (t->line && (edge > 1e-6 || angle > 1e-4)) {
-        snprintf(
-            text, sizeof text,
-            "cell: made regular for %s (%s), %.6g %.6g %.6g  %.6g %.6g %.6g; edges were off by "
-            "up to %.2g %%, angles by up to %.2g degree",
-            t->config->symmetry, t->ties->name, cell[0], cell[1], cell[2], cell[3], cell[4],
-            cell[5], 100 * edge, angle);
+        snprintf(text, sizeof text,
+                 "cell: made regular for %s, %.6g %.6g %.6g  %.6g %.6g %.6g; edges were off by "
+                 "up to %.2g %%, angles by up to %.2g degree",
+                 symmetry, cell[0], cell[1], cell[2], cell[3], cell[4], cell[5], 100 * edge, angle);
         t->line(t->user, text);
     }
     memcpy(start->crystal.cell, cell, sizeof cell);

@@ -14,6 +14,7 @@
 
 #include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,14 +138,20 @@ static db_status find_one(db_context *context, const db_fit_settings *settings, 
             "search for the orientation needs %d at least",
             count ? "too few spots were found" : "no spots were found", count,
             settings->strong_sigma, FEWEST);
-    if (!is_lattice(&agreement))
-        return db_fail(
-            context, DB_ERROR_INPUT,
-            "no orientation of the cell explains the spots: the best one has %zu of %zu "
-            "near its nodes, where chance would bring %.1f; expected a cell right to %s, "
-            "a beam centre right to %s pixels, and spots of one crystal",
-            found->indexed, found->spots, found->by_chance, s->wide[0] ? "3 %" : "0.5 %",
-            s->wide[1] ? "10" : "2");
+    if (!is_lattice(&agreement)) {
+        const double *const c = s->experiment->crystal.cell;
+        char best[160] = "none of them tells one orientation from another";
+        if (found->spots)
+            snprintf(best, sizeof best,
+                     "the best one has %zu of %zu near its nodes, where chance would bring %.1f",
+                     found->indexed, found->spots, found->by_chance);
+        return db_fail(context, DB_ERROR_INPUT,
+                       "no orientation of the cell %.6g %.6g %.6g %.6g %.6g %.6g explains the "
+                       "spots: %s; expected a cell right to %s, a beam centre right to %s pixels, "
+                       "and spots of one crystal",
+                       c[0], c[1], c[2], c[3], c[4], c[5], best, s->wide[0] ? "3 %" : "0.5 %",
+                       s->wide[1] ? "10" : "2");
+    }
     return DB_OK;
 }
 

@@ -401,8 +401,8 @@ static db_status recognize(db_context *context, const char *path, const db_forma
     if (*format) return DB_OK;
     return db_fail(
         context, DB_ERROR_INPUT,
-        "%s: expected a file of a known format, found none; raw floats have no mark by which "
-        "import could know them: name them by the flag of a command, such as -floatfile",
+        "%s: expected a file of a known format, found none; import cannot recognize raw floats: "
+        "give them to a command, as in -floatfile FILE",
         path);
 }
 

@@ -277,6 +277,9 @@ db_status db_fail_format(db_context *context, const char *path, const db_format 
         return db_fail(context, DB_ERROR_INPUT, "%s: expected %s (%s), found %s%s", path,
                        wanted_name(wanted), labels, format->name,
                        format->holds ? "" : ", which is not read");
+    if (content && content->size == 0)
+        return db_fail(context, DB_ERROR_INPUT, "%s: the file is empty; expected %s (%s)", path,
+                       wanted_name(wanted), labels);
     for (size_t i = 0; content && i < 8 && i < content->size; i++)
         snprintf(start + 3 * i, 4, " %02x", (unsigned)(unsigned char)content->bytes[i]);
     return db_fail(

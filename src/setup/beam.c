@@ -119,7 +119,9 @@ static db_status spectrum(db_context *context, const db_setup *setup, db_beam *b
                        "spectrum file %s: nanoBragg (compat) has none; expected a source file",
                        setup->spectrum_file);
     if (setup->source_file || setup->dispersion > 0 || setup->dispersion_steps > 0)
-        return db_fail(context, DB_ERROR_USAGE, "spectrum file %s: expected no %s beside it",
+        return db_fail(context, DB_ERROR_USAGE,
+                       "spectrum file %s: a spectrum file and a %s exclude each other; expected "
+                       "one of them",
                        setup->spectrum_file, setup->source_file ? "source file" : "dispersion");
     DB_TRY(spread_sources(context, setup, beam, notes));
     DB_TRY_STAGE(context, "read files", db_read_spectrum(context, setup->spectrum_file, &read));

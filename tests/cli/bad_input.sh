@@ -33,7 +33,7 @@
     expect 2 "parameter spectrum_stretch: the experiment has no sources of several wavelengths" \
         grad $small -params spectrum_stretch
     expect 3 "no_such.dat" sim $small -spectrumfile no_such.dat -floatfile o
-    expect 2 "expected no dispersion beside it" sim $small -spectrumfile no_such.dat -dispersion 1 -floatfile o
+    expect 2 "a spectrum file and a dispersion exclude each other" sim $small -spectrumfile no_such.dat -dispersion 1 -floatfile o
     expect 2 "(compat) has no B factor: expected 0, found 3" sim $small -compat -b_factor 3 -floatfile o
     expect 2 "no parameters named" grad $small
     expect 2 "-params: unknown parameter 'distanse'; the nearest known one is 'distance'" grad $small -params distanse

@@ -43,7 +43,7 @@ expect_kept() {
     keep=$(ls -A)
     expect "$@"
 }
-expect_kept 3 "shot.f32: expected a file of a known format, found none; raw floats" import shot.f32
+expect_kept 3 "shot.f32: expected a file of a known format, found none; import cannot recognize raw floats" import shot.f32
 : > empty.cbf
 expect_kept 3 "empty.cbf: the file is empty" import empty.cbf
 expect_kept 3 "missing.cbf: cannot open: No such file" import missing.cbf

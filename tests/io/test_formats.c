@@ -75,6 +75,9 @@ static void other_formats_are_named(void **state) {
     path = folder_file("e.img", BYTES("\x01\x02"));
     expect_failure(c, DB_ERROR_INPUT, db_read_image(c, path, &image),
                    "found 2 bytes that begin with 01 02");
+    path = folder_file("f.img", "", 0);
+    expect_failure(c, DB_ERROR_INPUT, db_read_image(c, path, &image),
+                   "f.img: the file is empty; expected an image (SMV, ");
 }
 
 static void lists_and_experiments_are_told_apart(void **state) {

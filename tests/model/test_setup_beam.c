@@ -227,10 +227,12 @@ static void a_spectrum_takes_the_place_of_dispersion(void **state) {
     setup_assert_refused(&setup, DB_ERROR_INPUT, "wavelength of a source");
     setup.spectrum_stretch = 1;
     setup.dispersion = 0.01;
-    setup_assert_refused(&setup, DB_ERROR_USAGE, "expected no dispersion");
+    setup_assert_refused(&setup, DB_ERROR_USAGE,
+                         "a spectrum file and a dispersion exclude each other");
     setup.dispersion = 0;
     setup.source_file = "two.src";
-    setup_assert_refused(&setup, DB_ERROR_USAGE, "expected no source file");
+    setup_assert_refused(&setup, DB_ERROR_USAGE,
+                         "a spectrum file and a source file exclude each other");
     setup.source_file = NULL;
     setup.spectrum_file = "no_such.eV";
     setup_assert_refused(&setup, DB_ERROR_FILE, "no_such.eV");

@@ -38,6 +38,9 @@ echo 'refine: {misset_x: {range: 1}}' > open.yaml
 expect 3 'model: expected cell, matrix or expt, or find_orientation: yes' open.yaml --image crystal.img
 expect 3 'use model.find_orientation: yes' fit.yaml --image crystal.img 'model.misset=[2, 3, 4]' data.excitation_angle=0.05 \
     data.min_strong_reflections=100
+# edges that no crystal has
+expect 3 'no orientation of the cell 2 2 2 90 90 90 explains the spots: none of them tells one orientation from another' \
+    crystal.img --cell 2
 # a distance in metres: before the search, and before a refinement; a little above the limit it is nobody's fault
 expect 3 'neighbouring reflections of a cell of 40, 55, 70 A are 0.025 pixels apart at most (wavelength 1 A, pixels of 0.2 mm), so that no image tells them apart; expected more than 8 mm' \
     crystal.img --cell 40 55 70 model.distance=0.2

@@ -262,6 +262,10 @@ static void a_cell_that_contradicts_is_refused(void **state) {
     assert_non_null(strstr(db_context_message(context), "contradicts 96 (tetragonal)"));
     assert_int_equal(begin("cell: [58, 58, 152, 90, 90, 92], symmetry: tP", "refine: {cell_a: }"),
                      DB_ERROR_INPUT);
+    assert_int_equal(
+        begin("cell: [58, 60, 152, 90, 90, 90], symmetry: tetragonal", "refine: {cell_a: }"),
+        DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context), "contradicts tetragonal: edges"));
     snprintf(config.symmetry, sizeof config.symmetry, "tY"); /* which reading would refuse */
     assert_int_equal(db_fit_config_start(context, &config, &made_up.image, &start, NULL, NULL),
                      DB_ERROR_USAGE);
