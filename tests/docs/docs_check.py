@@ -391,6 +391,21 @@ def indexed(tree):
             if f"]({os.path.basename(page)})" not in tree.read(f"{folder}/index.md")]
 
 
+WITH_ERROR = re.compile(r"\d[\d.]*\(\d+\)")
+
+
+def shown_errors(tree):
+    """A number with its error in the prose of a tutorial, as 57.55(11), is one that a block of the page shows."""
+    wrong = []
+    for page in tree.pages():
+        if page.startswith("docs/tutorials/"):
+            lines = list(lines_of(tree, page))
+            shown = {number for _, line, kind in lines if kind == "code" for number in WITH_ERROR.findall(line)}
+            wrong += [f"{page}:{at}: {number}: no block of the page shows it" for at, line, kind in lines if kind != "code"
+                      for number in WITH_ERROR.findall(line) if number not in shown]
+    return wrong
+
+
 # Files that name the version, and how.
 VERSIONS = {"CITATION.cff": r"^version: (\S+)$", "packaging/conda-forge/recipe.yaml": r"^  version: (\S+)$",
             "packaging/easybuild/dualbragg-.*.eb": r"^version = '(.*)'$", "packaging/spack/package.py": r'^    version\("([0-9].*?)"'}
@@ -419,5 +434,5 @@ def versions(tree):
 def all_of(tree, program):
     found = needs(tree) + answers(tree) + indexed(tree) + versions(tree) + release_date(tree)
     found += names_of_tests(tree) + links(tree) + paths(tree) + cited_pages(tree) + cited_files(tree) + widths(tree)
-    found += recipes(tree) + messages(tree)
+    found += recipes(tree) + messages(tree) + shown_errors(tree)
     return found + (commands(tree, program) if program else [])

@@ -44,6 +44,12 @@ class Check(unittest.TestCase):
         self.sees(docs_check.links, "[x](docs/theory/pixel.md#gone)", "no such heading")
         self.sees(docs_check.links, "![x](gone.png)", "gone.png")
 
+    def test_errors_in_prose_that_no_block_shows(self):
+        page = "a is 57.55(%d)\n\n```text\ncell_a  58.4  57.55(11)\n```\n"
+        for error, faults in (11, 0), (1, 1):
+            found = complaints(docs_check.shown_errors, **{"docs/tutorials/page__md": page % error})
+            self.assertEqual(len(found), faults, found)
+
     def test_files_that_are_not_there(self):
         self.sees(docs_check.paths, "`src/gone.c`", "src/gone.c")
         self.sees(docs_check.paths, "`src/{a,gone}.h`", "src/gone.h")
