@@ -106,6 +106,7 @@ typedef struct count_steps {
     double step;      /* 0: none yet */
     size_t dark, lit; /* trusted pixels without counts, and with some */
     size_t beside;    /* of these, those with no multiple of the step */
+    size_t below;     /* and those below 0 */
     int broken;       /* 1: a count is not whole */
 } count_steps;
 
@@ -116,6 +117,7 @@ static void count_multiples(const db_measured_image *image, count_steps *c) {
         if (image->mask[i] != DB_MASK_TRUSTED) continue;
         c->dark += count == 0;
         c->lit += count != 0;
+        c->below += image->value[i] < 0;
         c->beside += c->step > 0 && fmod(count, c->step) != 0;
         c->broken |= floor(count) != count;
         if (2 * c->lit > pixels) return; /* not dark */
@@ -144,7 +146,7 @@ static db_status commonest_count(db_context *context, const db_measured_image *i
 
 /* Step of counts: what almost all are multiples of, if they are whole and at least half of the trusted pixels are 0.
  * A photon is then one step, because less is not seen. A few pixels may have the mean of their neighbours in place of
- * counts. 0: no step. */
+ * counts. Steps of 1 below 0, too, are readout noise that was rounded. 0: no step. */
 static db_status step_of(db_context *context, const db_measured_image *image, double *step) {
     const double replaced = 0.01; /* of the pixels with counts */
     count_steps c = { 0 };
@@ -154,7 +156,8 @@ static db_status step_of(db_context *context, const db_measured_image *image, do
     c = (count_steps){ 0 };
     DB_TRY(commonest_count(context, image, &c.step));
     count_multiples(image, &c);
-    if ((double)c.beside <= replaced * (double)c.lit) *step = c.step;
+    const int rounded = c.step <= 1 && c.below >= FEWEST_STEPS;
+    if ((double)c.beside <= replaced * (double)c.lit && !rounded) *step = c.step;
     return DB_OK;
 }
 
