@@ -19,6 +19,7 @@ static const double SCATTER = 3;   /* and at least so many standard errors of a 
 static const double CLEARLY = 0.1; /* of the squares */
 static const double CERTAIN = 5;   /* standard errors */
 static const double LARGEST_ERROR = 0.1; /* of a measured gain, relative */
+static const double ROUNDING = 1e-12;    /* of a difference of squares, relative to them */
 static const double LEAST_PART = 4; /* fraction of a square's pixels that must be trusted: one of */
 
 typedef struct square {
@@ -163,7 +164,7 @@ static noise_law fit_line(const law *l) {
                  root = sqrt(fmax(0, by_light * by_light + 4 * noise * mean * covariance));
     noise_law n = { l->mean_variance / l->mean_mean, 0, INFINITY };
     double slope = root;
-    if (!(by_light + root > 0)) return n;
+    if (!(spread > ROUNDING * mean * mean && by_light + root > 0)) return n;
     n.gain = 2 * covariance / (by_light + root);
     if (n.gain * mean > variance) { /* no readout noise */
         slope = spread;
@@ -321,6 +322,13 @@ static void subtract_all(const db_fit_settings *settings, db_measured_image *ima
 
 static db_status refuse_gain(db_context *context, const noise_law *n) {
     char found[80] = "no gain";
+    if (n->gain + CERTAIN * n->error < 1)
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "expected a gain of at least 1 count per photon, found %.3g +- %.2g: with its "
+            "counts the variance of the background grows by less than that of photons; "
+            "give data.gain",
+            n->gain, n->error);
     if (isfinite(n->error)) snprintf(found, sizeof found, "%.3g +- %.2g", n->gain, n->error);
     return db_fail(context, DB_ERROR_INPUT,
                    "the image does not tell the gain of its detector: pixels scatter by more than "

@@ -33,6 +33,8 @@ static const double ROUNDING = 1e-4, LEAST_ROUNDING = 1e-7; /* of means: relativ
 static const double UNEXPLAINED = 0.025, SHARP = 0.004;
 /* Structure that rows share, relative to that of the step: below 0.3 for photons, above 0.4 for spots. */
 static const double MOST_SHARED = 0.35;
+static const double LEAST_STEP = 1;       /* counts; smaller ones are seen at too few points */
+static const double CERTAIN = 5;          /* standard errors below the least step */
 static const double LARGEST_ERROR = 0.02; /* of a step, relative; chance brings less certain ones */
 
 /* Of a square: means of cosines of differences, and of their products with those some rows above. */
@@ -230,12 +232,14 @@ static db_photon_step step_in_window(const functions *f, int first) {
     return (db_photon_step){ 0 };
 }
 
-/* The smallest step: nothing is less than a photon. Windows of longer steps see less of it, or spots. */
+/* The smallest step: nothing is less than a photon. Windows of longer steps see less of it, or spots, so none of
+ * these is taken in place of a step that is too small. */
 static db_photon_step smallest_step(const functions *f) {
     db_photon_step step = { 0 };
     for (int first = POINTS - 1 - FEWEST; first >= 0 && !(step.counts > 0); first--)
         step = step_in_window(f, first);
-    return step;
+    const int too_small = step.counts + CERTAIN * step.error < LEAST_STEP;
+    return too_small ? (db_photon_step){ 0 } : step;
 }
 
 int db_noise_squares_apart(const db_measured_image *image, int squares) {

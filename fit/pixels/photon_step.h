@@ -18,7 +18,7 @@ typedef struct db_photon_step {
     int is_sharp;  /* photons are all alike, as spots of single pixels never are */
 } db_photon_step;
 
-/* Finds the counts of a photon (1 to 1000) whatever the dark level and the readout noise, if the background has few
+/* Finds the counts of a photon (1 to some 1700) whatever the dark level and the readout noise, if the background has few
  * enough photons, and enough of them. */
 db_status db_photon_step_find(db_context *context, const db_measured_image *image,
                               db_photon_step *step);

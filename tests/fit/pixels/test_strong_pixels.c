@@ -390,6 +390,113 @@ static void the_step_of_faint_counts_is_the_gain(void **state) {
     gsl_rng_free(random);
 }
 
+/* Readout noise below half a count that is rounded to whole counts is mostly 0, and else 1, but a photon is not one
+ * count. A detector that counts photons has no counts below 0. */
+static void rounded_noise_is_no_photon(void **state) {
+    enum { WIDE = 480, ALL = WIDE * WIDE };
+    static float counts[ALL];
+    static uint8_t trusted[ALL];
+    static const double cases[][3] = { { 10, 0.3, 0.01 }, { 10, 0.3, 0.1 },   { 10, 0.45, 0.03 },
+                                       { 10, 0.45, 0.3 }, { 10, 0.6, 0.03 },  { 30, 0.3, 0.01 },
+                                       { 30, 0.3, 0.1 },  { 30, 0.45, 0.03 }, { 1, 0, 0.01 },
+                                       { 1, 0, 0.1 },     { 1, 0.3, 0.1 } };
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    db_measured_image rounded = { .fast_pixels = WIDE, .slow_pixels = WIDE, .gain = 1 };
+    (void)state;
+    rounded.value = counts;
+    rounded.mask = trusted;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const double gain = cases[c][0], readout = cases[c][1], photons = cases[c][2];
+        db_fit_settings own = settings;
+        db_image_noise found;
+        for (int i = 0; i < ALL; i++)
+            counts[i] = (float)rint(gain * gsl_ran_poisson(random, photons) +
+                                    gsl_ran_gaussian(random, readout));
+        own.gain = NAN;
+        assert_int_equal(db_image_noise_estimate(context, &rounded, &own, &found), DB_OK);
+        print_message("gain %g, readout noise %g, %g photons: gain %.4g, readout noise %.3g\n",
+                      gain, readout, photons, own.gain, own.readout_noise);
+        assert_true(fabs(own.gain - gain) <= 0.02 * (gain - 1));
+        assert_false(found.has_dark || (gain > 1) != found.measured);
+    }
+    gsl_rng_free(random);
+}
+
+/* Squares that are all alike have no line of variance against mean, only photons. */
+static void squares_that_are_all_alike_tell_single_photons(void **state) {
+    enum { WIDE = 320, SQUARE = 32, ALL = WIDE * WIDE };
+    static float counts[ALL];
+    static uint8_t trusted[ALL];
+    db_measured_image alike = { .fast_pixels = WIDE, .slow_pixels = WIDE, .gain = 1 };
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    alike.value = counts;
+    alike.mask = trusted;
+    for (int tile = 0; tile < 16; tile++) {
+        float square[SQUARE * SQUARE];
+        db_fit_settings own = settings;
+        db_image_noise found;
+        for (int i = 0; i < SQUARE * SQUARE; i++)
+            square[i] = (float)(10 * gsl_ran_poisson(random, 0.3) + gsl_ran_gaussian(random, 1));
+        for (int i = 0; i < ALL; i++)
+            counts[i] = square[i / WIDE % SQUARE * SQUARE + i % WIDE % SQUARE];
+        own.gain = NAN;
+        db_photon_step photon;
+        assert_int_equal(db_photon_step_find(context, &alike, &photon), DB_OK);
+        assert_int_equal(db_image_noise_estimate(context, &alike, &own, &found), DB_OK);
+        print_message("gain %.4g, readout noise %.3g\n", own.gain, own.readout_noise);
+        assert_true(fabs(own.gain - photon.counts) < 1e-12);
+        free(alike.dark);
+        alike.dark = NULL;
+    }
+    gsl_rng_free(random);
+}
+
+/* A photon has at least one count. */
+static void steps_below_1_are_no_photons(void **state) {
+    static float counts[640 * 640];
+    static uint8_t trusted[640 * 640];
+    static const double steps[] = { 0.2, 0.5, 1, 10, 1600 };
+    db_measured_image few = { .fast_pixels = 640, .slow_pixels = 640, .gain = 1 };
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    few.value = counts;
+    few.mask = trusted;
+    for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+        db_photon_step found;
+        for (int i = 0; i < 640 * 640; i++)
+            counts[i] =
+                (float)(steps[s] * (gsl_ran_poisson(random, 0.2) + gsl_ran_gaussian(random, 0.05)));
+        assert_int_equal(db_photon_step_find(context, &few, &found), DB_OK);
+        print_message("step %g: found %g +- %g\n", steps[s], found.counts, found.error);
+        const double expected = steps[s] < 1 ? 0 : steps[s];
+        assert_true(fabs(found.counts - expected) <= 0.02 * expected);
+    }
+    gsl_rng_free(random);
+}
+
+/* A variance that grows by less than that of photons is not of light; the message says what was found. */
+static void a_gain_below_1_is_named(void **state) {
+    static float counts[640 * 640];
+    static uint8_t trusted[640 * 640];
+    db_measured_image few = { .fast_pixels = 640, .slow_pixels = 640, .gain = 1 };
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    db_fit_settings own = settings;
+    db_image_noise found;
+    (void)state;
+    few.value = counts;
+    few.mask = trusted;
+    for (int i = 0; i < 640 * 640; i++)
+        counts[i] = (float)(0.3 * gsl_ran_poisson(random, 1 + 1.0 * i / 640) +
+                            gsl_ran_gaussian(random, 20));
+    own.gain = NAN;
+    assert_int_equal(db_image_noise_estimate(context, &few, &own, &found), DB_ERROR_INPUT);
+    print_message("%s\n", db_context_message(context));
+    assert_non_null(strstr(db_context_message(context), "at least 1 count per photon, found 0.3"));
+    assert_non_null(strstr(db_context_message(context), "data.gain"));
+    gsl_rng_free(random);
+}
+
 /* Background of an integrating detector that grows along an image by a factor of 3. */
 typedef struct few_photons {
     double gain, readout, photons, dark; /* dark: another level in each quarter */
@@ -564,6 +671,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(noise_is_measured_where_it_is_more_than_that_of_photons,
                                         make, drop),
         cmocka_unit_test_setup_teardown(the_step_of_faint_counts_is_the_gain, make, drop),
+        cmocka_unit_test_setup_teardown(rounded_noise_is_no_photon, make, drop),
+        cmocka_unit_test_setup_teardown(squares_that_are_all_alike_tell_single_photons, make, drop),
+        cmocka_unit_test_setup_teardown(steps_below_1_are_no_photons, make, drop),
+        cmocka_unit_test_setup_teardown(a_gain_below_1_is_named, make, drop),
         cmocka_unit_test_setup_teardown(the_gain_of_few_photons_is_right_or_refused, make, drop),
         cmocka_unit_test_setup_teardown(the_gain_of_a_header_is_kept, make, drop),
         cmocka_unit_test_setup_teardown(dark_levels_that_differ_are_subtracted, make, drop),
