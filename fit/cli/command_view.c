@@ -129,20 +129,6 @@ static int same_shape(const db_measured_image *a, const db_measured_image *b) {
            a->panel_count == b->panel_count;
 }
 
-/* Reads an image. One that does not tell its gain is shown, too, with that of photons. */
-static db_status read_any_gain(view_run *r, db_measured_image *image, db_notice_function line) {
-    db_context *const context = r->session.context;
-    char why[400];
-    db_status status = db_fit_config_read_image(context, &r->config, image, line, r);
-    if (status != DB_ERROR_INPUT) return status;
-    snprintf(why, sizeof why, "%s", db_context_message(context));
-    r->config.settings.gain = 1;
-    status = db_fit_config_read_image(context, &r->config, image, NULL, NULL);
-    r->config.settings.gain = NAN;
-    if (status == DB_OK && line) line(r, why);
-    return status;
-}
-
 /* Adds the images after the first one. */
 static db_status add_images(view_run *r) {
     char file[4096], name[4096 + 32];
@@ -158,7 +144,7 @@ static db_status add_images(view_run *r) {
         snprintf(name, sizeof name, "%s#%ld", file, first + k);
         db_status status = copy_name(name, r->config.image_file);
         if (status != DB_OK) return status;
-        status = read_any_gain(r, &next, NULL);
+        status = db_fit_config_read_any_gain(r->session.context, &r->config, &next, NULL, NULL);
         if (status != DB_OK) return complain(r, status);
         if (!same_shape(&r->image, &next)) {
             status = db_complain("view", DB_ERROR_INPUT,
@@ -189,7 +175,7 @@ static db_status read_image(view_run *r) {
     if (status == DB_OK) status = copy_name(s->setup.expt_file, r->config.expt_file);
     if (status == DB_OK) status = copy_name(s->mask_file, r->config.mask_file);
     if (status != DB_OK) return status;
-    status = read_any_gain(r, &r->image, say_line);
+    status = db_fit_config_read_any_gain(r->session.context, &r->config, &r->image, say_line, r);
     if (status != DB_OK) return complain(r, status);
     return add_images(r);
 }

@@ -17,4 +17,9 @@ static inline double db_pixel_variance(const db_fit_settings *settings, double c
  * (Light from a lens, a phosphor or a crystal falls on more than one pixel.) Returns their number. */
 size_t db_mask_hot_pixels(const db_fit_settings *settings, double sigma, db_measured_image *image);
 
+/* db_fit_config_read_image, but an image that does not tell its gain gets that of photons, and a notice says why. */
+db_status db_fit_config_read_any_gain(db_context *context, const db_fit_config *config,
+                                      db_measured_image *image, db_notice_function notices,
+                                      void *user);
+
 #endif

@@ -21,6 +21,7 @@ typedef struct reading {
     db_measured_image *image;
     db_notice_function line;
     void *user;
+    int any_gain; /* an image that does not tell its gain gets that of photons */
 } reading;
 
 static db_status apply_mask_file(const reading *r) {
@@ -164,11 +165,39 @@ static db_status name_image(const reading *r, db_status status) {
     return db_fail(r->context, status, "%s: %s", r->config->image_file, why);
 }
 
+/* Says which gain and readout noise were found. A readout noise that was given, or that cannot be told from dark
+ * levels, is not measured. */
+static void say_noise(const reading *r, const db_fit_settings *settings,
+                      const db_image_noise *noise) {
+    char line[200], found[100];
+    const char *const said = noise->stated ? "is that of the file" : "is measured";
+    if (noise->has_dark || r->config->settings.readout_noise > 0)
+        snprintf(found, sizeof found, "gain %.3g %s", settings->gain, said);
+    else if (noise->stated)
+        snprintf(found, sizeof found, "gain %.3g %s, readout noise %.3g is measured",
+                 settings->gain, said, settings->readout_noise);
+    else
+        snprintf(found, sizeof found, "gain %.3g and readout noise %.3g are measured",
+                 settings->gain, settings->readout_noise);
+    snprintf(line, sizeof line,
+             "%s: pixels scatter by more than twice the variance of photons (data.gain, "
+             "data.readout_noise)",
+             found);
+    r->line(r->user, line);
+}
+
 /* Estimates noise, unless the image has measured values. */
 static db_status estimate_noise(const reading *r, db_fit_settings *settings) {
     char line[200];
     db_image_noise noise;
-    DB_TRY(name_image(r, db_image_noise_estimate(r->context, r->image, settings, &noise)));
+    db_status status =
+        name_image(r, db_image_noise_estimate(r->context, r->image, settings, &noise));
+    if (status == DB_ERROR_INPUT && r->any_gain) {
+        if (r->line) r->line(r->user, db_context_message(r->context));
+        settings->gain = 1;
+        status = db_image_noise_estimate(r->context, r->image, settings, &noise);
+    }
+    DB_TRY(status);
     if (noise.measured) {
         r->image->gain = settings->gain;
         r->image->readout_noise = settings->readout_noise;
@@ -182,12 +211,7 @@ static db_status estimate_noise(const reading *r, db_fit_settings *settings) {
         r->line(r->user, line);
         return DB_OK;
     }
-    snprintf(line, sizeof line,
-             "gain %.3g %s readout noise %.3g %s measured: pixels scatter by more than twice the "
-             "variance of photons (data.gain, data.readout_noise)",
-             settings->gain, noise.stated ? "is that of the file," : "and", settings->readout_noise,
-             noise.stated ? "is" : "are");
-    if (noise.measured) r->line(r->user, line);
+    if (noise.measured) say_noise(r, settings, &noise);
     snprintf(line, sizeof line,
              "dark levels of %.3g to %.3g counts are subtracted: the scatter of the background "
              "shows that they are no photons",
@@ -214,21 +238,32 @@ static db_status finish(const reading *r) {
     return DB_OK;
 }
 
+static db_status read_and_finish(const reading *r) {
+    memset(r->image, 0, sizeof *r->image);
+    db_status status = read_masked(r);
+    if (status == DB_OK) status = finish(r);
+    if (status != DB_OK) db_measured_image_clear(r->image);
+    return status;
+}
+
 db_status db_fit_config_read_image(db_context *context, const db_fit_config *config,
                                    db_measured_image *image, db_notice_function notices,
                                    void *user) {
-    const reading r = { context, config, image, notices, user };
-    memset(image, 0, sizeof *image);
-    db_status status = read_masked(&r);
-    if (status == DB_OK) status = finish(&r);
-    if (status != DB_OK) db_measured_image_clear(image);
-    return status;
+    const reading r = { context, config, image, notices, user, 0 };
+    return read_and_finish(&r);
+}
+
+db_status db_fit_config_read_any_gain(db_context *context, const db_fit_config *config,
+                                      db_measured_image *image, db_notice_function notices,
+                                      void *user) {
+    const reading r = { context, config, image, notices, user, 1 };
+    return read_and_finish(&r);
 }
 
 db_status db_fit_config_mask_image(db_context *context, const db_fit_config *config,
                                    db_measured_image *image, db_notice_function notices,
                                    void *user) {
-    const reading r = { context, config, image, notices, user };
+    const reading r = { context, config, image, notices, user, 0 };
     DB_TRY(apply_plain(&r));
     return finish(&r);
 }

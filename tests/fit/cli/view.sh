@@ -56,6 +56,32 @@ expect 0 "predicted ones" small_0001.img -cell 40 -o small.png
 LC_ALL=C sed 's/^GAIN=/XAIN=/' dark.img > unknown.img
 expect 0 "unknown.img: the image does not tell the gain" unknown.img -o unknown.png
 
+# Dark levels hide the readout noise, so that it is not said to be measured.
+python3 - << 'END'
+import math, random, struct
+random.seed(1)
+side, counts = 320, []
+for pixel in range(side * side):
+    photons, chance, term = 0, random.random(), math.exp(-0.05)
+    while chance > term:
+        chance, photons = chance - term, photons + 1
+        term *= 0.05 / photons
+    quarter = 2 * (pixel // side >= side // 2) + (pixel % side >= side // 2)
+    counts.append(round(30 * photons + 100 + 40 * quarter + random.gauss(0, 2)))
+header = "{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\nSIZE1=%d;\nSIZE2=%d;\n" \
+    "PIXEL_SIZE=0.1;\nIMAGE_PEDESTAL=100;\n}\n" % (side, side)
+with open("levels.img", "wb") as file:
+    file.write(header.encode().ljust(512) + struct.pack("<%dH" % len(counts), *counts))
+END
+expect 0 "gain 30 is measured" levels.img -o levels.png
+grep -q "dark levels of" err || complain "dark levels are not said to be subtracted"
+
+# An image that cannot be read is read only once.
+mkfifo pipe.img
+head -c 90000 levels.img > pipe.img &
+expect 3 "pipe.img: truncated" pipe.img -o pipe.png
+wait
+
 # What a header does not say: no geometry, a picture all the same, and flags that give it.
 "$DUALBRAGG" sim -cell 40 -default_F 10 -N 5 -lambda 1 -distance 100 -detpixels 64 -intfile b.img --quiet
 LC_ALL=C sed 's/DISTANCE=/XISTANCE=/g' b.img > lost.img
