@@ -231,7 +231,8 @@ static void arrays_are_cut_into_panels(void **state) {
     assert_int_equal(image.mask[3], DB_MASK_OVERLOAD); /* A's limit, not B's */
     assert_int_equal(image.mask[22], DB_MASK_TRUSTED);
     assert_int_equal(image.masked, 1);
-    assert_true(image.wavelength == 1.25 && image.pixel_size[0] == 0.11 && image.gain == 7.5);
+    assert_true(image.wavelength == 1.25 && image.pixel_size[0] == 0.11 && image.gain == 7.5 &&
+                image.stated_gain == 7.5);
     db_measured_image_clear(&image);
 }
 

@@ -53,7 +53,7 @@ typedef struct db_measured_image {
     float *dark;
     /** value below which pixels are masked, pedestal subtracted; 0: 0, or the file states none */
     double underload;
-    double stated_gain; /**< counts per photon that the header of an SMV image states; 0: none */
+    double stated_gain; /**< counts per photon that the header states; 0: none */
     double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_measured_image;
 

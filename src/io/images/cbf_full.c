@@ -110,6 +110,7 @@ static void copy_panel(const decoding *d, size_t p, const db_cbf_binary *binary,
         image->overload = fmin(said.overload, range.clips);
         image->underload = isfinite(said.underload) ? said.underload : 0;
         image->gain = said.gain > 0 ? said.gain : 1;
+        if (image->gain != 1) image->stated_gain = image->gain; /* many write 1 for not known */
     }
     for (int s = 0; s < one->count[1]; s++) {
         const size_t row =

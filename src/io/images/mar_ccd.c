@@ -141,7 +141,7 @@ static db_status read_header(const header *h, db_measured_image *image) {
     DB_TRY(positive(h, "pixel size", PIXEL_SIZE + 4, 1e-6, &image->pixel_size[1]));
     DB_TRY(positive(h, "exposure", EXPOSURE, 1e-3, &image->exposure));
     DB_TRY(positive(h, "number of photons per 100 counts", PHOTONS_PER_100, 1, &photons));
-    if (photons > 0) image->gain = 100 / photons;
+    if (photons > 0) image->gain = image->stated_gain = 100 / photons;
     DB_TRY(positive(h, "bias", MEAN_BIAS, 1e-3, &image->pedestal));
     DB_TRY(read_placement(h, image));
     read_rotation(h, image);
