@@ -211,6 +211,22 @@ const db_cell_ties *db_cell_ties_of(const char *symmetry, const double cell[6]) 
     return kind < MONOCLINIC ? &table[kind] : NULL;
 }
 
+static int is_even(int n) { return n % 2 == 0; }
+
+int db_centring_forbids(int centring, const int hkl[3]) {
+    const int h = hkl[0], k = hkl[1], l = hkl[2];
+    switch (centring) {
+    case 'A': return !is_even(k + l);
+    case 'B': return !is_even(h + l);
+    case 'C': return !is_even(h + k);
+    case 'I': return !is_even(h + k + l);
+    case 'F': return !is_even(h + k) || !is_even(k + l);
+    case 'R': return (k - h + l) % 3 != 0;
+    case 'r': return (h - k + l) % 3 != 0;
+    default: return 0;
+    }
+}
+
 void db_cell_regularize(const db_cell_ties *ties, double cell[6], double *worst_edge,
                         double *worst_angle) {
     double regular[6];

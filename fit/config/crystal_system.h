@@ -23,6 +23,10 @@ const db_cell_ties *db_cell_ties_of(const char *symmetry, const double cell[6]);
 void db_cell_regularize(const db_cell_ties *ties, double cell[6], double *worst_edge,
                         double *worst_angle);
 
+/* Does a centring forbid a reflection (International Tables A, 2.1.3)? A, B, C, I, F; in hexagonal axes R (obverse) and r
+ * (reverse). No other letter forbids any. */
+int db_centring_forbids(int centring, const int hkl[3]);
+
 /* The symmetry of a configuration, expanded to ties and fixed values of the cell. */
 
 /* Largest difference of a starting cell from its symmetry: fraction of an edge, degree. */

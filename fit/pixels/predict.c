@@ -2,6 +2,7 @@
 #include "fit/pixels/predict.h"
 
 #include "base/context_internal.h"
+#include "fit/config/crystal_system.h"
 
 #include <math.h>
 
@@ -14,6 +15,14 @@ static void gather_samples(db_experiment *e) {
     if (!e->detector.layers_at_front) return;
     e->detector.sensor_thickness *= 1 - 1.0 / e->detector.sensor_layers;
     e->detector.layers_at_front = 0;
+}
+
+/* Does the centring of a named symmetry forbid a reflection? Of R in hexagonal axes nobody has said whether the indices are
+ * obverse or reverse, so both must forbid it; in its own axes R is primitive. */
+static int is_forbidden(int centring, const double cell[6], const int hkl[3]) {
+    if (centring != 'R') return db_centring_forbids(centring, hkl);
+    const int hexagonal = fabs(cell[5] - 120) < DB_CELL_ANGLE_TOLERANCE;
+    return hexagonal && db_centring_forbids('R', hkl) && db_centring_forbids('r', hkl);
 }
 
 /* Predicts reflections of any structure factor, because the measured image may show those that the list has as weak. */
@@ -29,7 +38,8 @@ db_status db_predict(db_context *context, const db_experiment *experiment,
     DB_TRY(db_spots_predict(context, &limited, &options, prediction));
     size_t count = 0;
     for (size_t i = 0; i < prediction->count; i++)
-        if (!(range->dmax > 0 && prediction->spot[i].resolution > range->dmax))
+        if (!(range->dmax > 0 && prediction->spot[i].resolution > range->dmax) &&
+            !is_forbidden(range->centring, experiment->crystal.cell, prediction->spot[i].hkl))
             prediction->spot[count++] = prediction->spot[i];
     prediction->count = count;
     return DB_OK;

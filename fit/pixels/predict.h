@@ -22,9 +22,11 @@ static inline int db_spots_by_hkl(const void *a, const void *b) {
 typedef struct db_prediction_range {
     double dmin, dmax;       /* angstrom; dmin 0: all that the panels record; dmax 0: no limit */
     double excitation_angle; /* degree, beyond three standard deviations */
+    int centring; /* of a named symmetry (db_fit_settings): forbids reflections; 0: none */
 } db_prediction_range;
 
-/* All reflections on the panels within the range, for structure factors of 1, in the order of h, k, l. */
+/* All reflections on the panels within the range that the centring allows, for structure factors of 1, in the order of h, k,
+ * l. */
 db_status db_predict(db_context *context, const db_experiment *experiment,
                      const db_prediction_range *range, db_predicted_spots *prediction);
 

@@ -83,8 +83,8 @@ static db_status choose_size(db_context *context, const db_detector *detector,
 
 db_status db_shoebox_size_predict(db_context *context, const db_experiment *experiment,
                                   db_fit_settings *settings, db_predicted_spots *prediction) {
-    const db_prediction_range range = { settings->dmin, settings->dmax,
-                                        settings->excitation_angle };
+    const db_prediction_range range = { settings->dmin, settings->dmax, settings->excitation_angle,
+                                        settings->centring };
     *prediction = (db_predicted_spots){ 0, NULL };
     if (settings->spots && settings->spots->listing == DB_FIT_LISTED_BY_BOX)
         settings->shoebox_half_width = db_given_boxes_half_width(settings->spots);

@@ -436,7 +436,8 @@ static db_status predict_and_place(db_context *context, const db_experiment *exp
                                    const db_fit_data *data, double dmin, db_shoebox_choice choice,
                                    filling to, db_shoeboxes *boxes) {
     const db_prediction_range range = { fmax(dmin, data->settings->dmin), data->settings->dmax,
-                                        data->settings->excitation_angle };
+                                        data->settings->excitation_angle,
+                                        data->settings->centring };
     db_predicted_spots prediction;
     memset(boxes, 0, sizeof *boxes);
     DB_TRY(db_predict(context, experiment, &range, &prediction));

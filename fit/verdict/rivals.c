@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/degree.h"
 #include "base/quantile.h"
+#include "fit/config/crystal_system.h"
 #include "fit/linear/cholesky.h"
 #include "fit/pixels/geometry.h"
 #include "fit/search/agreement.h"
@@ -171,22 +172,11 @@ static size_t list_ways(way *list) {
     return n;
 }
 
-static int is_even(int n) { return n % 2 == 0; }
-
-/* Does a centring leave these nodes (International Tables A, 2.1.3)? */
+/* Does a centring leave these nodes? */
 static int is_centring(const way *w, char centring) {
-    int fulfilled = 1;
-    for (int i = 0; i < 3; i++) {
-        const int h = w->row[3 * i], k = w->row[3 * i + 1], l = w->row[3 * i + 2];
-        fulfilled &= centring == 'A'   ? is_even(k + l)
-                     : centring == 'B' ? is_even(h + l)
-                     : centring == 'C' ? is_even(h + k)
-                     : centring == 'I' ? is_even(h + k + l)
-                     : centring == 'F' ? is_even(h + k) && is_even(k + l)
-                     : centring == 'R' ? (k - h + l) % 3 == 0
-                                       : (h - k + l) % 3 == 0;
-    }
-    return fulfilled && w->times == (centring == 'F' ? 4 : strchr("Rr", centring) ? 3 : 2);
+    for (int i = 0; i < 3; i++)
+        if (db_centring_forbids(centring, w->row + 3 * i)) return 0;
+    return w->times == (centring == 'F' ? 4 : strchr("Rr", centring) ? 3 : 2);
 }
 
 /* Centrings that give another lattice of this cell, and not a smaller cell of its kind; R and r: obverse and

@@ -185,8 +185,8 @@ typedef struct db_fit_settings {
     /** 1: for spots in closed form each stage chooses the number of sub-pixels so that errors of
      * pixels are below a tenth of the model error (db_spots_oversample); 0: as in the experiment */
     int choose_oversample;
-    /** centring of the lattice: A, B, C, I or F of the given symmetry; 0: not given.
-     * The smaller cells that a centring implies are no rivals in the verdict */
+    /** centring of the lattice: A, B, C, I, F or R of the given symmetry; 0: not given. The smaller cells that a
+     * centring implies are no rivals in the verdict, and reflections that it forbids are not predicted */
     int centring;
     db_fit_curves curves;
     double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */

@@ -65,7 +65,7 @@ static int rendered_centroid(const float *image, const double at[2], double cent
 
 static void expect_spots_where_predicted(double farthest) {
     static float image[PIXELS * PIXELS];
-    const db_prediction_range range = { 2.2, 20, 0.03 };
+    const db_prediction_range range = { 2.2, 20, 0.03, 0 };
     db_predicted_spots prediction;
     db_plan *plan;
     int compared = 0;
@@ -143,11 +143,11 @@ static double light_around(const float *image, const double at[2]) {
 static void pink_spots_appear_where_predicted(void **state) {
     (void)state;
     static float image[PIXELS * PIXELS];
-    const db_prediction_range range = { 2.2, 20, 0.03 };
+    const db_prediction_range range = { 2.2, 20, 0.03, 0 };
     db_predicted_spots pink, central;
     db_plan *plan;
     int compared = 0, elsewhere = 0;
-    const db_prediction_range all = { 2.2, 20, 3 };
+    const db_prediction_range all = { 2.2, 20, 3, 0 };
     for (int i = 0; i < 3; i++) crystal.crystal.Ncells[i] = 40;
     /* the same reflections in light of the central wavelength alone */
     assert_int_equal(db_predict(context, &crystal, &all, &central), DB_OK);
@@ -182,12 +182,50 @@ static void pink_spots_appear_where_predicted(void **state) {
     db_predicted_spots_clear(&central);
 }
 
+/* A named centring leaves out what it forbids, and nothing else. R leaves out what obverse and reverse indices both forbid, and
+ * in its own axes nothing. */
+static void forbidden_reflections_are_not_predicted(void **state) {
+    (void)state;
+    static const struct {
+        int letter, edges_at_120; /* 1: hexagonal axes */
+    } of[] = { { 'P', 0 }, { 'A', 0 }, { 'B', 0 }, { 'C', 0 },
+               { 'I', 0 }, { 'F', 0 }, { 'R', 0 }, { 'R', 1 } };
+    for (size_t n = 0; n < sizeof of / sizeof *of; n++) {
+        const db_prediction_range all = { 2.2, 20, 0.3, 0 },
+                                  centred = { 2.2, 20, 0.3, of[n].letter };
+        db_predicted_spots whole, part;
+        size_t at = 0;
+        crystal.crystal.cell[1] =
+            of[n].edges_at_120 ? crystal.crystal.cell[0] : crystal.crystal.cell[1];
+        crystal.crystal.cell[5] = of[n].edges_at_120 ? 120 : 90;
+        assert_int_equal(db_predict(context, &crystal, &all, &whole), DB_OK);
+        assert_int_equal(db_predict(context, &crystal, &centred, &part), DB_OK);
+        for (size_t i = 0; i < whole.count; i++) {
+            const int *const m = whole.spot[i].hkl, h = m[0], k = m[1], l = m[2];
+            const int forbidden =
+                of[n].letter == 'A'   ? (k + l) % 2 != 0
+                : of[n].letter == 'B' ? (h + l) % 2 != 0
+                : of[n].letter == 'C' ? (h + k) % 2 != 0
+                : of[n].letter == 'I' ? (h + k + l) % 2 != 0
+                : of[n].letter == 'F'
+                    ? (h + k) % 2 != 0 || (k + l) % 2 != 0
+                    : of[n].edges_at_120 && (k - h + l) % 3 != 0 && (h - k + l) % 3 != 0;
+            const int there = at < part.count && memcmp(part.spot[at].hkl, m, 3 * sizeof *m) == 0;
+            assert_int_equal(there, !forbidden);
+            at += (size_t)there;
+        }
+        assert_int_equal(at, part.count);
+        db_predicted_spots_clear(&whole);
+        db_predicted_spots_clear(&part);
+    }
+}
+
 /* All light of the image is around predicted positions, though none of them is turned at all: the
  * spectrum's width counts, not only the angle that is allowed. */
 static void a_pink_beam_excites_more(void **state) {
     (void)state;
     static float image[PIXELS * PIXELS];
-    const db_prediction_range range = { 2.2, 0, 0.01 };
+    const db_prediction_range range = { 2.2, 0, 0.01, 0 };
     db_predicted_spots one, pink;
     db_plan *plan;
     double around = 0, total = 0;
@@ -222,7 +260,7 @@ static void a_pink_beam_excites_more(void **state) {
 
 static void reflections_within_the_angle_are_all_predicted_and_no_others(void **state) {
     (void)state;
-    const db_prediction_range wide = { 2.5, 0, 2.0 }, narrow = { 2.5, 12, 0.4 };
+    const db_prediction_range wide = { 2.5, 0, 2.0, 0 }, narrow = { 2.5, 12, 0.4, 0 };
     db_predicted_spots all, some, sized;
     size_t expected = 0;
     for (int i = 0; i < 3; i++) crystal.crystal.Ncells[i] = 1e6; /* nodes are points */
@@ -283,7 +321,7 @@ static void a_crystal_off_the_origin_sees_pixels_from_there(void **state) {
  * the last. */
 static void samples_are_predicted_by_their_spread(void **state) {
     (void)state;
-    const db_prediction_range range = { 2.5, 12, 0.1 };
+    const db_prediction_range range = { 2.5, 12, 0.1, 0 };
     const double variance = 0.739 / 3; /* about an axis, of a cap of 1 */
     db_predicted_spots sampled, closed;
     db_fit_geometry of_sampled, of_closed;
@@ -394,7 +432,7 @@ static void pixels_belong_to_the_nearest_of_many(void **state) {
 static void two_halves_of_a_panel_record_what_the_whole_does(void **state) {
     (void)state;
     enum { UPPER = 250 };
-    const db_prediction_range range = { 2.5, 0, 1 };
+    const db_prediction_range range = { 2.5, 0, 1, 0 };
     db_predicted_spots whole, halves;
     crystal.detector.rotation[0] = 5;
     assert_int_equal(db_predict(context, &crystal, &range, &whole), DB_OK);
@@ -479,7 +517,7 @@ static void a_ray_and_its_point_know_each_other(void **state) {
 
 static void too_many_reflections_are_refused(void **state) {
     (void)state;
-    const db_prediction_range range = { 0, 0, 1 };
+    const db_prediction_range range = { 0, 0, 1, 0 };
     db_predicted_spots prediction;
     crystal.crystal.cell[0] = crystal.crystal.cell[1] = crystal.crystal.cell[2] = 20000;
     assert_int_equal(db_predict(context, &crystal, &range, &prediction), DB_ERROR_INPUT);
@@ -491,6 +529,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(spots_appear_where_predicted, make, drop),
         cmocka_unit_test_setup_teardown(spots_in_a_sensor_appear_where_predicted, make, drop),
         cmocka_unit_test_setup_teardown(pink_spots_appear_where_predicted, make, drop),
+        cmocka_unit_test_setup_teardown(forbidden_reflections_are_not_predicted, make, drop),
         cmocka_unit_test_setup_teardown(a_pink_beam_excites_more, make, drop),
         cmocka_unit_test_setup_teardown(
             reflections_within_the_angle_are_all_predicted_and_no_others, make, drop),

@@ -97,7 +97,7 @@ static void errors_are_smaller_than_with_boxes_of_the_usual_size(void **state) {
 /* Boxes of all predicted reflections that are wholly on their panel. */
 static void box_predicted(const db_experiment *e, int half_width, db_predicted_spots *all,
                           db_shoeboxes *boxes) {
-    static const db_prediction_range any = { 0, 0, 0.7 };
+    static const db_prediction_range any = { 0, 0, 0.7, 0 };
     assert_int_equal(db_predict(context, e, &any, all), DB_OK);
     *boxes = (db_shoeboxes){ .width = 2 * half_width + 1, .reflection = all->spot };
     boxes->pixels = (size_t)boxes->width * (size_t)boxes->width;

@@ -59,7 +59,7 @@ static void no_step_moves_a_spot_out_of_its_box(void **state) {
     assert_int_equal(db_farthest_block(&shot, &farthest), DB_OK);
     assert_true(farthest > 0.6 * PIXELS && farthest < 0.8 * PIXELS);
     for (size_t i = 0; i < MOVING; i++) {
-        const db_prediction_range range = { 0, 0, 0.2 };
+        const db_prediction_range range = { 0, 0, 0.2, 0 };
         const db_fit_parameter p = db_fit_parameter_free(moving[i]);
         db_predicted_spots before, after;
         db_experiment there = e;

@@ -133,7 +133,7 @@ typedef struct shares {
 /* Adds the bright spots of a crystal on which others shine: at least half as much as its own. */
 static void add_shares(const scene *s, const db_crystal *crystal, float *const *truth, size_t which,
                        const float *found, shares *sum) {
-    const db_prediction_range range = { s->settings.dmin, 0, s->settings.excitation_angle };
+    const db_prediction_range range = { s->settings.dmin, 0, s->settings.excitation_angle, 0 };
     db_experiment one = s->e; /* borrows */
     db_predicted_spots prediction;
     one.crystal = *crystal;
