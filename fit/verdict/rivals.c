@@ -194,6 +194,13 @@ static const char *centrings_of(const double cell[6]) {
     return equal && fabs(cell[5] - 120) < same_angle ? "Rr" : "ABCI";
 }
 
+/* The same, and the one that is named. */
+enum { MOST_CENTRINGS = 8 };
+static void list_centrings(const double cell[6], int named, char list[MOST_CENTRINGS]) {
+    const int letter = named && strchr("ABCIF", named) ? named : 0;
+    snprintf(list, MOST_CENTRINGS, "%s%c", centrings_of(cell), letter);
+}
+
 /* The lattice with the nodes of a way, or with as many more nodes as the way has fewer. */
 static void lattice_of(const way *w, const double own[9], int more, double lattice[9]) {
     double rows[9], factor[9] = { 0 };
@@ -316,9 +323,8 @@ db_status db_margin_over_turned(db_context *context, const db_evidence *e, doubl
 
 db_status db_margin_over_smaller(db_context *context, const db_evidence *e, const double cell[6],
                                  int centring, db_other_cell *other) {
-    char centrings[8];
-    const int named = centring && strchr("ABCIF", centring);
-    snprintf(centrings, sizeof centrings, "%s%c", centrings_of(cell), named ? centring : 0);
+    char centrings[MOST_CENTRINGS];
+    list_centrings(cell, centring, centrings);
     return look_at_cells(context, e, centrings, other);
 }
 
@@ -348,6 +354,29 @@ db_status db_margin_of_centring(db_context *context, const db_evidence *e, const
     }
     clear_comparer(&r);
     if (best > -INFINITY) *margin = best;
+    return DB_OK;
+}
+
+db_status db_centring_of_spots(db_context *context, const db_evidence *e, const double cell[6],
+                               int named, db_likely_centring *likely) {
+    char centrings[MOST_CENTRINGS];
+    comparer r;
+    way list[WAYS];
+    *likely = (db_likely_centring){ .letter = 0 };
+    DB_TRY(make_comparer(context, e, &r));
+    list_centrings(cell, named, centrings);
+    const size_t count = list_ways(list);
+    for (const char *c = centrings; *c; c++)
+        for (size_t n = 0; n < count; n++) {
+            double lattice[9];
+            if (!is_centring(&list[n], *c)) continue;
+            lattice_of(&list[n], e->lattice, 0, lattice);
+            const double gain = -margin_over_lattice(&r, lattice, DB_RIVAL_INSTEAD);
+            if (!(gain > likely->gain)) continue;
+            *likely = (db_likely_centring){ *c == 'r' ? 'R' : *c, gain,
+                                            margin_over_lattice(&r, lattice, DB_RIVAL_ALONE) };
+        }
+    clear_comparer(&r);
     return DB_OK;
 }
 

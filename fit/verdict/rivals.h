@@ -54,6 +54,17 @@ db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_ot
 db_status db_margin_of_centring(db_context *context, const db_evidence *e, const double cell[6],
                                 int centring, double *margin);
 
+/* A centring whose nodes explain the spots. */
+typedef struct db_likely_centring {
+    int letter;    /* 0: none is likelier than the whole cell */
+    double gain;   /* margin of its nodes over all nodes of the cell */
+    double beside; /* margin of both kinds of nodes over its nodes alone */
+} db_likely_centring;
+
+/* The likeliest of the centrings that the cell's edges and angles allow, and of a named one. */
+db_status db_centring_of_spots(db_context *context, const db_evidence *e, const double cell[6],
+                               int named, db_likely_centring *likely);
+
 /* Margin over the same lattice turned about its rows: wrong orientations that meet spots by chance share a row
  * with the crystal, and other orientations meet as many. */
 db_status db_margin_over_turned(db_context *context, const db_evidence *e, double *least);

@@ -218,6 +218,19 @@ static db_status test_larger(const judge *j, double in_rows) {
     return DB_OK;
 }
 
+/* All places of a primitive cell are right for a centred lattice, too; the cell only has more. So this is no failed test. */
+static db_status look_at_centring(const judge *j) {
+    const int named = j->data->settings->centring;
+    db_likely_centring likely;
+    DB_TRY(db_centring_of_spots(j->context, j->evidence, j->model->crystal.cell, named, &likely));
+    if (likely.letter == named || !(likely.gain > DB_CERTAIN) ||
+        likely.beside >= j->verdict->test[DB_FIT_TEST_SMALLER].least)
+        return DB_OK;
+    j->verdict->centring = likely.letter;
+    j->verdict->centring_gain = likely.gain;
+    return DB_OK;
+}
+
 static void test_smaller(const judge *j, const db_other_cell *smaller) {
     test_cell(j, DB_FIT_TEST_SMALLER, "a smaller cell explains all spots", smaller->margin,
               smaller->cell, "long");
@@ -268,6 +281,7 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
     db_evidence before;
     begin(evidence, verdict);
     DB_TRY(judge_nodes(&j, 0));
+    DB_TRY(look_at_centring(&j));
     if (!start) return DB_OK;
     DB_TRY(db_evidence_make(context, start, spots, &before));
     db_verdict_test(verdict, DB_FIT_TEST_START,

@@ -251,6 +251,15 @@ static void about_verdict(list *l) {
              db_fit_test_name((db_fit_test_kind)k), t->found, is_low ? "at least" : "at most",
              is_low ? t->least : t->most);
     }
+    if (v->centring)
+        warn(
+            l,
+            "name a space group with this centring (model.symmetry), which leaves them out, unless "
+            "they are only weak",
+            "the lattice looks centred (%c), which no symmetry names: the log likelihood of the "
+            "spots with the reflections of this centring exceeds the one with all reflections of "
+            "the cell by %.1f; no spots show the other reflections, which are listed, too",
+            v->centring, v->centring_gain);
     if (!v->intensities_usable)
         warn(l,
              "use orientation and cell; for intensities refine mosaic spread, modes and other "

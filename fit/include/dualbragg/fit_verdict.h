@@ -61,6 +61,10 @@ typedef struct db_fit_verdict {
     /** frame of a rotation series: part of the light of its spots, by squares, that the model
      * explains; NAN: not known */
     double light_explained;
+    /** letter of a centring (A, B, C, I, F, R) that nobody has named, if spots are at its reflections
+     * only; 0: none. Places are right then, but reflections are predicted that do not exist */
+    int centring;
+    double centring_gain; /**< log likelihood of the spots with its reflections minus with all */
 } db_fit_verdict;
 
 /** Name of a test, such as "rows".

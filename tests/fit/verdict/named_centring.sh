@@ -1,6 +1,7 @@
 #!/bin/sh
 # A named centring forbids reflections. A crystal that shows them must not end with success, as if the group were right; one
-# that lacks them does, with that group and with the primitive one.
+# that lacks them does, with that group and with the primitive one. No output lists forbidden reflections; with the primitive
+# group, or none, a warning names the centring.
 set -eu
 . "$SOURCE_DIR/tests/support/refinement"
 "$DUALBRAGG" --version | grep -q gemmi || {
@@ -15,9 +16,20 @@ for kind in body all; do
     "$DUALBRAGG" sim -cell 50 60 70 90 90 90 -misset 37 11 53 -hkl $kind.hkl -N 20 -gauss_xtal -lambda 1 -distance 100 -detpixels 600 \
         -pixel 0.2 -spots closed -mosaic_rms 0.1 -footprint_rms 0.05 -water 0.01 -fluence 1e25 -seed 3 -noisefile $kind.img --quiet
 done
+odd() { # PREFIX: number of listed reflections with odd h + k + l
+    awk '!/^#/ && ($1 + $2 + $3) % 2 { odd++ } END { print odd + 0 }' "$1.hkl"
+}
+looks="the lattice looks centred (I), which no symmetry names"
 fit 0 body.img --cell 50 60 70 --symmetry "I 2 2 2" --no-report --output centred
+[ "$(odd centred)" -eq 0 ] || fail "$(odd centred) forbidden reflections are listed"
+grep -q "looks centred" centred.log && fail "the named centring is warned of: $(cat centred.log)"
 fit 0 body.img --cell 50 60 70 --symmetry "P 2 2 2" --no-report --output primitive
+[ "$(odd primitive)" -gt 100 ] || fail "a primitive cell lists $(odd primitive) reflections with odd h + k + l"
+grep -qF "$looks" primitive.log || fail "no warning: $(cat primitive.log)"
+fit 0 body.img --cell 50 60 70 --symmetry orthorhombic --no-report --output unnamed
+grep -qF "$looks" unnamed.log || fail "no warning: $(cat unnamed.log)"
 fit 0 all.img --cell 50 60 70 --symmetry "P 2 2 2" --no-report --output right
+grep -q "looks centred" right.log && fail "a primitive lattice is warned of: $(cat right.log)"
 # the cell of a rhombohedral lattice in its own axes is primitive
 "$DUALBRAGG" sim -cell 60 60 60 80 80 80 -misset 37 11 53 -hkl all.hkl -N 20 -gauss_xtal -lambda 1 -distance 100 -detpixels 600 \
     -pixel 0.2 -spots closed -mosaic_rms 0.1 -footprint_rms 0.05 -water 0.01 -fluence 1e25 -seed 3 -noisefile own_axes.img --quiet

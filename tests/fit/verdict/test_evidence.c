@@ -395,6 +395,41 @@ static void cells_that_are_too_large_are_told(void **state) {
     }
 }
 
+static int obverse(const int hkl[3]) { return (hkl[1] - hkl[0] + hkl[2]) % 3 == 0; }
+
+/* The likeliest centring that the cell allows, unless it is named; spots at other nodes speak against all. */
+static void centrings_are_recognized(void **state) {
+    (void)state;
+    static const double right_angles[9] = { 0.012, 0, 0, 0, 0.0111, 0, 0, 0, 0.01 },
+                        hexagonal[9] = { 0.012, 0.006, 0, 0, 0.01039230, 0, 0, 0, 0.01 },
+                        cells[2][6] = { { 83.3, 90, 100, 90, 90, 90 },
+                                        { 96.2, 96.2, 100, 90, 90, 120 } };
+    static const struct {
+        int (*has)(const int hkl[3]);
+        int is_hexagonal, named, letter;
+    } of[] = { { NULL, 0, 0, 0 },
+               { even_sum, 0, 0, 'C' },
+               { centred, 0, 'P', 'I' },
+               { face_centred, 0, 0, 'F' },
+               { face_centred, 0, 'C', 'F' },
+               { centred, 0, 'I', 'I' },
+               { obverse, 1, 'P', 'R' },
+               { NULL, 1, 0, 0 } };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        db_evidence e;
+        db_likely_centring likely;
+        make(of[i].is_hexagonal ? hexagonal : right_angles, of[i].has, &e);
+        assert_int_equal(
+            db_centring_of_spots(context, &e, cells[of[i].is_hexagonal], of[i].named, &likely),
+            DB_OK);
+        print_message("%zu: %c, %.1f, %.1f\n", i, likely.letter ? likely.letter : '-', likely.gain,
+                      likely.beside);
+        assert_int_equal(likely.letter, of[i].letter);
+        if (likely.letter) assert_true(likely.gain > 32 && likely.beside < 32);
+        db_evidence_clear(&e);
+    }
+}
+
 static void cells_that_are_too_small_are_told(void **state) {
     (void)state;
     static const double small[9] = { 0.024, 0, 0, 0, 0.012, 0, 0, 0, 0.01 };
@@ -649,6 +684,7 @@ int main(void) {
         cmocka_unit_test(widths_are_those_across_recorded_lines),
         cmocka_unit_test(spots_anywhere_have_the_density_1),
         cmocka_unit_test(cells_that_are_too_large_are_told),
+        cmocka_unit_test(centrings_are_recognized),
         cmocka_unit_test(cells_that_are_too_small_are_told),
         cmocka_unit_test(rows_are_as_far_as_they_are_across),
         cmocka_unit_test(fewer_nodes_in_another_place_are_told),
