@@ -8,13 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Eigenvalues below this part of the largest are rounding: derivative images are floats, whose
- * errors of 1e-7 enter squared. */
-static const double LEAST_EIGENVALUE = 1e-12;
-
 /* Parameters with an influence on the data, and their normal matrix, scaled to unit diagonal. */
 typedef struct scaled_matrix {
     size_t count, *index; /* numbers of these parameters */
+    double least;         /* eigenvalues below this part of the largest are rounding */
     double *alone;        /* error of a parameter if it alone were refined */
     double *element;      /* [count][count] */
     double *eigenvalue;   /* ascending */
@@ -99,7 +96,7 @@ static void describe_direction(const scaled_matrix *m, size_t k, db_fit_directio
     const size_t n = m->count;
     const double *const value = m->eigenvalue;
     const double *const vector = m->vector;
-    const int determined = value[k] > LEAST_EIGENVALUE * value[n - 1];
+    const int determined = value[k] > m->least * value[n - 1];
     double largest = 0;
     for (size_t a = 0; a < n; a++)
         if (fabs(vector[a * n + k]) > fabs(largest) * (1 + 1e-9)) largest = vector[a * n + k];
@@ -120,7 +117,7 @@ static void invert(const scaled_matrix *m, db_covariance *estimate) {
     const size_t n = m->count;
     const double *const value = m->eigenvalue;
     for (size_t k = 0; k < n; k++) {
-        const int determined = value[k] > LEAST_EIGENVALUE * value[n - 1];
+        const int determined = value[k] > m->least * value[n - 1];
         for (size_t a = 0; a < n; a++) {
             double *const row = estimate->inverse + m->index[a] * estimate->count;
             const double component = m->vector[a * n + k];
@@ -176,10 +173,11 @@ double db_covariance_sandwich(const db_covariance *c, const double *scatter, siz
 }
 
 db_status db_covariance_estimate(db_context *context, const double *normal, size_t count,
-                                 const int *used, db_covariance *estimate) {
+                                 const int *used, double least, db_covariance *estimate) {
     scaled_matrix m;
     db_status status = db_covariance_make(context, count, estimate);
     if (!allocate_matrix(count, &m)) status = db_fail_memory(context, "errors and correlations");
+    m.least = least;
     if (status == DB_OK) {
         scale_matrix(normal, count, used, &m);
         begin_directions(&m, used, estimate);

@@ -19,11 +19,14 @@ typedef struct db_covariance {
     double *numbers;             /* of all these lists */
 } db_covariance;
 
-/* normal: [count][count], of residuals in units of their standard deviations; `used` (one per
- * parameter) leaves out those held at a bound. Clear the estimate with db_covariance_clear, also after a
- * failure. */
+/* Least part of the largest eigenvalue; less is rounding. Derivative images are floats, whose errors of 1e-7 enter squared. */
+#define DB_LEAST_EIGENVALUE 1e-12
+
+/* normal: [count][count], of residuals in units of their standard deviations; `used` (one per parameter) leaves out those held
+ * at a bound; least: DB_LEAST_EIGENVALUE, or more if the matrix is less exact. Clear the estimate with db_covariance_clear,
+ * also after a failure. */
 db_status db_covariance_estimate(db_context *context, const double *normal, size_t count,
-                                 const int *used, db_covariance *estimate);
+                                 const int *used, double least, db_covariance *estimate);
 
 /* Makes room for an inverse that is found elsewhere, [count][count] of 0; then takes errors and correlations from
  * it. An error is NAN if the diagonal is 0; one of INFINITY stays. */

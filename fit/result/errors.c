@@ -54,9 +54,9 @@ static void raise_robust(const db_scatter *s, size_t least, db_covariance *c,
 }
 
 db_status db_errors_of_parts(db_context *context, const double *normal, size_t count,
-                             const int *used, const db_scatter *scatter, size_t scatters,
-                             db_covariance *estimate, double *shared_misfit) {
-    DB_TRY(db_covariance_estimate(context, normal, count, used, estimate));
+                             const int *used, double least, const db_scatter *scatter,
+                             size_t scatters, db_covariance *estimate, double *shared_misfit) {
+    DB_TRY(db_covariance_estimate(context, normal, count, used, least, estimate));
     int enough = 0;
     for (size_t k = 0; k < scatters; k++) {
         const size_t wanted = MANY_PARTS * scatter[k].quantities;
@@ -95,8 +95,8 @@ db_status db_errors_of_variables(db_context *context, const db_objective *o, con
             if (sigma < INFINITY) scatter[s][i * count + i] += 1 / (sigma * sigma);
         }
     }
-    const db_status status =
-        db_errors_of_parts(context, normal, count, used, &parts, 1, estimate, shared_misfit);
+    const db_status status = db_errors_of_parts(context, normal, count, used, DB_LEAST_EIGENVALUE,
+                                                &parts, 1, estimate, shared_misfit);
     free(normal);
     return status;
 }

@@ -23,8 +23,8 @@ typedef struct db_scatter {
  * scatter of their parts, and sets shared_misfit (db_fit_estimates). Too few parts give no error. Clear the
  * estimate, also after a failure. */
 db_status db_errors_of_parts(db_context *context, const double *normal, size_t count,
-                             const int *used, const db_scatter *scatter, size_t scatters,
-                             db_covariance *estimate, double *shared_misfit);
+                             const int *used, double least, const db_scatter *scatter,
+                             size_t scatters, db_covariance *estimate, double *shared_misfit);
 
 /* Errors of some variables of an objective as last evaluated, the others held, with priors of these variables.
  * used: one flag for each of them; regions: scatter of regions by all variables; NULL: none. */

@@ -2,6 +2,7 @@
 #include "fit/shots/joint_conclude.h"
 
 #include "base/context_internal.h"
+#include "fit/linear/cholesky.h"
 #include "fit/objective/evaluate.h"
 #include "fit/result/errors.h"
 #include "fit/result/estimates.h"
@@ -21,7 +22,7 @@
 enum { SUMS = 4 };
 
 /* Counts beside the sums: blocks, chi2, degrees of freedom. Behind them is the diagonal of the normal matrix, [unknowns],
- * before local quantities are eliminated. */
+ * before local quantities are eliminated; 0 for a series, whose frames' quantities are unknowns. */
 enum { BLOCKS, CHI2, DEGREES, COUNTS };
 
 typedef struct conclusion {
@@ -275,6 +276,11 @@ static void leave_out(size_t n, size_t unknown, double *normal) {
     for (size_t k = 0; k < n; k++) normal[unknown * n + k] = normal[k * n + unknown] = 0;
 }
 
+/* Less than this part of what is known of a quantity, or of a combination of them, is rounding. A series sums over boxes. */
+static double least_of(const conclusion *c) {
+    return c->all->series ? DB_LEAST_FOR_BOXES : DB_LEAST_EIGENVALUE;
+}
+
 /* Correlations and directions of the quantities that all shots share, with the other unknowns free. */
 static db_status describe_shared(const conclusion *c, const double *normal, const int *used,
                                  double misfit, db_fit_shots_result *result) {
@@ -288,12 +294,13 @@ static db_status describe_shared(const conclusion *c, const double *normal, cons
         if (!used[i]) leave_out(n, i, left);
     (void)db_eliminate(n, s, gradient, left, n);
     for (size_t i = 0; i < s; i++)
-        if (!db_is_determined(left[i * n + i], normal[i * n + i])) leave_out(n, i, left);
+        if (!(left[i * n + i] > least_of(c) * normal[i * n + i])) leave_out(n, i, left);
     for (size_t i = 0; i < s; i++)
         for (size_t k = 0; k < s; k++)
             matrix[i * s + k] = i > k ? left[i * n + k] : left[k * n + i];
     db_covariance estimate = { .error = NULL };
-    const db_status status = db_covariance_estimate(c->all->context, matrix, s, used, &estimate);
+    const db_status status =
+        db_covariance_estimate(c->all->context, matrix, s, used, least_of(c), &estimate);
     if (status == DB_OK) db_estimates_take(&result->estimates, &estimate, c->index, misfit);
     db_covariance_clear(&estimate);
     free(left);
@@ -345,8 +352,8 @@ static db_status estimate_unknowns(conclusion *c, const double *normal, double *
                                                 : (size_t)counted(c, BLOCKS),
                                     all->used, quantity_count(c) } };
     db_covariance estimate = { .error = NULL };
-    db_status status = db_errors_of_parts(all->context, normal, n, used, parts, 2, &estimate,
-                                          &result->estimates.shared_misfit);
+    db_status status = db_errors_of_parts(all->context, normal, n, used, least_of(c), parts, 2,
+                                          &estimate, &result->estimates.shared_misfit);
     for (size_t i = 0; i < c->links->shared && status == DB_OK; i++)
         result->estimates.list[c->index[i]].error_robust =
             isinf(estimate.error[i]) ? estimate.error[i] : estimate.robust[i];

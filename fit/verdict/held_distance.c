@@ -71,7 +71,8 @@ static db_status error_by_regions(db_context *context, db_moments *m, const doub
     DB_TRY(db_moments_evaluate(m, x, &loss, slope, normal));
     DB_TRY(db_spot_regions_curve(context, m, x, normal));
     db_covariance c = { .error = NULL };
-    const db_status status = db_covariance_estimate(context, normal, n, used, &c);
+    const db_status status =
+        db_covariance_estimate(context, normal, n, used, DB_LEAST_EIGENVALUE, &c);
     if (status == DB_OK && isfinite(c.error[distance]))
         *error = db_covariance_sandwich(&c, scatter, distance) *
                  sqrt((double)regions / (double)((size_t)regions - n));

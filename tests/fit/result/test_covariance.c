@@ -23,7 +23,8 @@ static int drop_context(void **state) {
 
 static void estimate(const double *normal, size_t count, const int *used) {
     db_covariance_clear(&c);
-    assert_int_equal(db_covariance_estimate(context, normal, count, used, &c), DB_OK);
+    assert_int_equal(db_covariance_estimate(context, normal, count, used, DB_LEAST_EIGENVALUE, &c),
+                     DB_OK);
 }
 
 static void close_to(double a, double b) {
@@ -161,7 +162,8 @@ static void twins_change_no_robust_error(void **state) {
         const db_scatter scatter = { numbers[1], numbers[2], 40, 1, 2 };
         double *const to = found[n - 2];
         db_covariance_clear(&c);
-        assert_int_equal(db_errors_of_parts(context, numbers[0], n, used, &scatter, 1, &c, &to[0]),
+        assert_int_equal(db_errors_of_parts(context, numbers[0], n, used, DB_LEAST_EIGENVALUE,
+                                            &scatter, 1, &c, &to[0]),
                          DB_OK);
         to[1] = c.error[0];
         to[2] = c.robust[0];
@@ -205,7 +207,8 @@ static void scatter_of_parts_and_regions_makes_errors(void **state) {
         for (int k = 0; k < 4; k++) regions[k] = parts[k] * cases[n].ratio * 15 / 16;
         const db_scatter scatter = { parts, regions, 40, cases[n].images, 2 };
         db_covariance_clear(&c);
-        assert_int_equal(db_errors_of_parts(context, normal, 2, used, &scatter, 1, &c, &misfit),
+        assert_int_equal(db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE, &scatter,
+                                            1, &c, &misfit),
                          DB_OK);
         const double by_regions = cases[n].surely ? sqrt(cases[n].ratio) : 1;
         close_to(misfit, by_regions);
@@ -216,7 +219,8 @@ static void scatter_of_parts_and_regions_makes_errors(void **state) {
         const db_scatter scatter[2] = { { parts, NULL, 40, 1, 2 }, { twice, NULL, count, 1, 2 } };
         double misfit = 1;
         db_covariance_clear(&c);
-        assert_int_equal(db_errors_of_parts(context, normal, 2, used, scatter, 2, &c, &misfit),
+        assert_int_equal(db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE, scatter,
+                                            2, &c, &misfit),
                          DB_OK);
         close_to(misfit, 1);
         for (int i = 0; i < 2; i++)
@@ -226,7 +230,8 @@ static void scatter_of_parts_and_regions_makes_errors(void **state) {
         const db_scatter scatter = { parts, NULL, count, 1, 2 };
         double misfit = 1;
         db_covariance_clear(&c);
-        assert_int_equal(db_errors_of_parts(context, normal, 2, used, &scatter, 1, &c, &misfit),
+        assert_int_equal(db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE, &scatter,
+                                            1, &c, &misfit),
                          DB_OK);
         for (int i = 0; i < 2; i++)
             if (count > 2)

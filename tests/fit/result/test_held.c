@@ -39,7 +39,8 @@ static void estimate_without(const int *used, found *f) {
     db_covariance c;
     memset(f, 0, sizeof *f);
     for (size_t k = 0; k < N; k++) f->row[k] = f->numbers[k];
-    assert_int_equal(db_covariance_estimate(context, matrix, N, used, &c), DB_OK);
+    assert_int_equal(db_covariance_estimate(context, matrix, N, used, DB_LEAST_EIGENVALUE, &c),
+                     DB_OK);
     f->estimates = (db_fit_estimates){ .count = N, .list = f->list, .correlation = f->row };
     for (size_t k = 0; k < N; k++) {
         f->list[index[k]].error = c.error[k];
@@ -66,7 +67,8 @@ static void held_is_as_uncertain_as_refined(void **state) {
     found f;
     memcpy(with_prior, matrix, sizeof matrix);
     with_prior[HELD * (N + 1)] += 4;
-    assert_int_equal(db_covariance_estimate(context, with_prior, N, all, &c), DB_OK);
+    assert_int_equal(db_covariance_estimate(context, with_prior, N, all, DB_LEAST_EIGENVALUE, &c),
+                     DB_OK);
     estimate_without(without, &f);
     widen_by(c.error[HELD], without, &f);
     for (size_t k = 0; k < N; k++) {

@@ -317,6 +317,41 @@ static void what_frames_do_not_determine_has_no_finite_error(void **state) {
     db_fit_shots_result_destroy(&distance);
 }
 
+/* Longer edges do to the image what a shorter wavelength does, by other sums of single precision, whoever has either. */
+static void what_frames_make_up_for_has_no_finite_error(void **state) {
+    (void)state;
+    const db_fit_settings usual = settings;
+    const size_t first = usual.parameter_count;
+    for (int shared = 0; shared < 4; shared++) {
+        series_run run = { .knots = 0 };
+        db_fit_settings own;
+        assert_int_equal(db_fit_settings_copy(stills.context, &usual, &own), DB_OK);
+        refine_parameter(&own, DB_WAVELENGTH, -1);
+        refine_parameter(&own, DB_CELL_A, -1);
+        refine_parameter(&own, DB_CELL_B, DB_CELL_A);
+        refine_parameter(&own, DB_CELL_C, -1);
+        for (size_t i = first; i < own.parameter_count; i++)
+            own.parameters[i].shared = (i == first ? shared & 1 : shared & 2) != 0;
+        db_stages_default(stills.context, &own, 1, 0);
+        settings = own;
+        made_up_team_run(1, 0, work, &run, NULL);
+        settings = usual;
+        const db_fit_shots_result *const r = run.result[0];
+        assert_non_null(r);
+        for (size_t k = 0; k < FRAMES; k++) {
+            const db_fit_estimate *const e = r->shot[k].estimates.list;
+            print_message("shared %d: %g +- %g, %g +- %g, %g +- %g\n", shared, e[first].value,
+                          e[first].error, e[first + 1].value, e[first + 1].error,
+                          e[first + 3].value, e[first + 3].error);
+            assert_true(isinf(e[first].error) && isinf(e[first + 1].error) &&
+                        isinf(e[first + 3].error));
+            for (int i = 0; i < ANGLES; i++) assert_true(e[i].error > 0 && e[i].error < 0.05);
+        }
+        db_fit_shots_result_destroy(&run.result[0]);
+        db_fit_settings_clear(&own);
+    }
+}
+
 /* Quantities of frames at a bound are known, as far as other errors are concerned. */
 static void frames_at_a_bound_widen_no_error(void **state) {
     (void)state;
@@ -723,6 +758,7 @@ int main(void) {
         cmocka_unit_test(processes_do_not_matter_for_known_intensities),
         cmocka_unit_test(earned_quantities_wait),
         cmocka_unit_test(what_frames_do_not_determine_has_no_finite_error),
+        cmocka_unit_test(what_frames_make_up_for_has_no_finite_error),
         cmocka_unit_test(frames_at_a_bound_widen_no_error),
         cmocka_unit_test(processes_do_not_matter_for_poisson_slow),
         cmocka_unit_test(processes_know_that_one_has_no_memory),
