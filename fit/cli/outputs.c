@@ -120,7 +120,7 @@ static db_status write_list(const fit_run *run, const char *path) {
     db_expt_image image = { .path = whole ? whole : run->config->image_file,
                             .pedestal = run->image.pedestal,
                             .gain = run->config->settings.gain,
-                            .space_group = run->config->symmetry };
+                            .space_group = db_listed_group(run->config) };
     db_trusted_range(&run->image, image.trusted);
     db_status status = db_write_expt(run->context, path, &run->result->shot[0].experiment, &image);
     free(whole);

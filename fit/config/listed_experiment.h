@@ -12,6 +12,11 @@ static inline db_expt_selection db_listed_experiment(const db_fit_config *config
                                 config->setup.expt_frame };
 }
 
+/* Space group of lists that are written: the symmetry of the fit, else what the configuration's list states. */
+static inline const char *db_listed_group(const db_fit_config *config) {
+    return *config->symmetry ? config->symmetry : config->setup.stated.space_group;
+}
+
 /* An experiment of a list: its model, and further facts of the list. */
 typedef struct db_listed {
     db_experiment experiment;

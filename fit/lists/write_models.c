@@ -68,7 +68,7 @@ static db_status write_list_of_one(db_context *context, const char *path,
                                   .pedestal = entry->pedestal,
                                   .gain = entry->gain,
                                   .trusted = { entry->trusted[0], entry->trusted[1] },
-                                  .space_group = config->symmetry };
+                                  .space_group = db_listed_group(config) };
     const db_status status = db_write_expt(context, path, model, &image);
     free(whole);
     return status;

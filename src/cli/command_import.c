@@ -9,7 +9,6 @@
 #include "cli/standard_streams.h"
 #include "io/experiments/expt_write.h"
 
-#include <dualbragg/expert/symmetry.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,19 +90,6 @@ static db_status take_crystal(const import_run *run, db_experiment *e, int *has_
     return db_crystal_set_matrix(run->context, &e->crystal, a_star);
 }
 
-/* Name of the crystal's space group; "": none, or none that is known. */
-static db_status name_group(const import_run *run, char name[DB_GROUP_NAME_SIZE]) {
-    const int crystal = run->summary->crystal;
-    *name = '\0';
-    if (crystal < 0 || !*run->file[crystal].group) return DB_OK;
-    db_space_group *const group = malloc(sizeof *group);
-    if (!group) return db_fail_memory(run->context, "the space group of a list");
-    if (db_space_group_of_list(run->context, run->file[crystal].group, group) == DB_OK)
-        snprintf(name, DB_GROUP_NAME_SIZE, "%s", group->name);
-    free(group);
-    return DB_OK;
-}
-
 static void say_notice(void *user, const char *line) {
     (void)user;
     db_remark("import", "%s", line);
@@ -120,8 +106,9 @@ static db_status write_list(const import_run *run) {
                            run->options.expt_file, s->sim);
     const db_imported *const shown = s->image >= 0 ? &run->file[s->image] : NULL;
     char *const whole = shown ? db_whole_path(shown->name) : NULL;
-    char group[DB_GROUP_NAME_SIZE];
-    db_expt_image image = { .path = whole ? whole : "", .gain = 1, .space_group = group };
+    db_expt_image image = { .path = whole ? whole : "",
+                            .gain = 1,
+                            .space_group = s->crystal < 0 ? NULL : run->file[s->crystal].group };
     if (shown && !whole) image.path = shown->name;
     db_expt_panel *const panel = db_imported_panels(from, shown);
     db_status status = db_experiment_copy(run->context, &from->experiment, &e);
@@ -135,7 +122,6 @@ static db_status write_list(const import_run *run) {
     }
     if (status == DB_OK && !panel) status = db_fail_memory(run->context, "the panels of a list");
     if (status == DB_OK) status = take_crystal(run, &e, &has_crystal);
-    if (status == DB_OK) status = name_group(run, group);
     db_context_set_notices(run->context, run->options.quiet ? NULL : say_notice, NULL);
     if (status == DB_OK)
         status =

@@ -105,6 +105,12 @@ if has JSON; then
         succeed import grouped.expt -o grouped_again.expt
         told group " P 4 2 (Hall)"
         grep -q '" P 4 2"' grouped_again.expt || complain "space group of a list: $(grep hall grouped_again.expt)"
+        for stated in " P 2 (x+1/12,y,z)" "P 2 (x+1/12,y,z)"; do
+            sed "s|\" P 4 2\"|\"$stated\"|" grouped.expt > untabled.expt
+            succeed import untabled.expt -o untabled_again.expt
+            grep -q '" P 2 (x+1/12,y,z)"' untabled_again.expt ||
+                complain "space group '$stated' of no table: $(grep hall untabled_again.expt)"
+        done
         ;;
     esac
     printf 'data_x\n_symmetry.space_group_name_H-M "P 1"\n_cell.length_a 30\n_cell.length_b ?\n_cell.length_c 50\nloop_\n_refln.index_h\n_refln.index_k\n_refln.index_l\n_refln.F_meas_au\n1 2 3 10\n' > no_cell.cif

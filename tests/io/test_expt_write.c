@@ -293,7 +293,7 @@ static void stills_are_named_without_a_number_too(void **state) {
 }
 
 /* Names and numbers are written as Hall symbols, in the setting of the cell; a crystal system, a group
- * that the cell cannot have, and a misprint as P 1. */
+ * that the cell cannot have, and a misprint as P 1. A Hall symbol of no table stays as it is. */
 static void the_space_group_is_a_hall_symbol(void **state) {
     (void)state;
     static const double square[6] = { 50, 50, 80, 90, 90, 90 },
@@ -301,11 +301,24 @@ static void the_space_group_is_a_hall_symbol(void **state) {
     static const struct {
         const double *cell;
         const char *name, *hall;
-    } cases[] = { { square, NULL, " P 1" },          { square, "P 43 21 2", " P 4nw 2abw" },
-                  { square, "96", " P 4nw 2abw" },   { square, "P43212", " P 4nw 2abw" },
-                  { square, "tetragonal", " P 1" },  { square, "P 61 2 2", " P 1" },
-                  { slanted, "P 21", " P 2yb" },     { slanted, "P 43 21 2", " P 1" },
-                  { slanted, "nonsense 7", " P 1" }, { slanted, "5", " C 2y" } };
+    } cases[] = { { square, NULL, " P 1" },
+                  { square, "P 43 21 2", " P 4nw 2abw" },
+                  { square, "96", " P 4nw 2abw" },
+                  { square, "P43212", " P 4nw 2abw" },
+                  { square, "tetragonal", " P 1" },
+                  { square, "P 61 2 2", " P 1" },
+                  { slanted, "P 21", " P 2yb" },
+                  { slanted, "P 43 21 2", " P 1" },
+                  { slanted, "nonsense 7", " P 1" },
+                  { slanted, "5", " C 2y" },
+                  { square, " P 2", " P 2" },
+                  { square, " Q 7", " P 1" },
+                  { slanted, "-P 2yb", " -P 2yb" },
+                  { slanted, " P 4nw 2abw", " P 1" },
+                  /* of no table */
+                  { square, " P 4nw 2abw (x+1/3,y,z)", " P 4nw 2abw (x+1/3,y,z)" },
+                  { square, " P 2ac 2ab (x+1/12,y-1/12,z+1/24)",
+                    " P 2ac 2ab (x+1/12,y-1/12,z+1/24)" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const db_expt_image image = { .path = "", .gain = 1, .space_group = cases[i].name };
         db_experiment e;

@@ -16,8 +16,8 @@ typedef struct db_expt_image {
     double pedestal, gain; /**< stored counts = pedestal + gain * photons */
     /** least and largest trusted count, pedestal subtracted; both 0: limits of 16-bit images */
     double trusted[2];
-    /** of the crystal: number or Hermann-Mauguin symbol; NULL, or one that gemmi does not know or the cell
-     * cannot have: the list says P 1 */
+    /** of the crystal: number, Hermann-Mauguin symbol, or Hall symbol that begins with a space or "-"; NULL,
+     * or one that gemmi does not know or the cell cannot have: the list says P 1 */
     const char *space_group;
 } db_expt_image;
 

@@ -283,7 +283,8 @@ static db_status read_crystal(const models *m, const gonio *g, const db_scan_pla
     DB_TRY(db_crystal_set_matrix(m->crystal.context, crystal, a_star));
     content->has_crystal = 1;
     const char *const group = db_json_text(&m->crystal, "space_group_hall_symbol");
-    snprintf(content->space_group, sizeof content->space_group, "%s", group ? group : "");
+    snprintf(content->space_group, sizeof content->space_group, "%s%s",
+             group && !strchr(" -0123456789", *group) ? " " : "", group ? group : "");
     double half = NAN;
     DB_TRY(db_json_optional_number(&m->crystal, "mosaicity", &content->mosaicity));
     DB_TRY(db_json_optional_number(&m->crystal, "ML_half_mosaicity_deg", &half));

@@ -13,6 +13,7 @@
 
 #if defined(DB_HAVE_JANSSON)
 #include "io/experiments/dxtbx.h"
+#include "io/reflections/reflection_list.h"
 #include "base/json_memory.h"
 #include "base/vector.h"
 
@@ -21,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_COUNT = 65535, GROUP_SIZE = 40 };
+enum { LARGEST_COUNT = 65535, GROUP_SIZE = 100 };
 
 /* What the models are made from. A value that cannot be allocated is NULL, and so is everything that contains it,
  * up to the whole list. */
@@ -203,7 +204,18 @@ static json_t *scan_model(const source *from) {
                      "valid_image_ranges");
 }
 
-/* Hall symbol of the image's space group, in the setting of the cell. */
+/* A Hall symbol begins with a space or "-", no other name does. */
+static db_status find_group(db_context *context, const char *name, const double cell[6],
+                            db_space_group *group) {
+    if (*name == ' ' || *name == '-') {
+        const db_status status = db_space_group_of_list(context, name, group);
+        if (status == DB_ERROR_MEMORY || (status == DB_OK && db_space_group_fits(group, cell)))
+            return status;
+    }
+    return db_space_group_of_cell(context, name, cell, group);
+}
+
+/* Hall symbol of the image's space group, in the setting of the cell. One that is in no table stays as it is. */
 static db_status hall_symbol(db_context *context, const char *name, const double cell[6],
                              char symbol[GROUP_SIZE]) {
     db_space_group *group = NULL;
@@ -211,9 +223,10 @@ static db_status hall_symbol(db_context *context, const char *name, const double
     if (!name || !*name) return DB_OK;
     group = malloc(sizeof *group);
     if (!group) return db_fail_memory(context, "the space group of a list");
-    const db_status status = db_space_group_of_cell(context, name, cell, group);
-    if (status == DB_OK)
-        snprintf(symbol, GROUP_SIZE, " %s", group->hall + strspn(group->hall, " "));
+    const db_status status = find_group(context, name, cell, group);
+    const char *const hall = group->number ? group->hall : name;
+    if (status == DB_OK && strlen(hall) + 1 < GROUP_SIZE)
+        snprintf(symbol, GROUP_SIZE, " %s", hall + strspn(hall, " "));
     free(group);
     return status == DB_ERROR_MEMORY ? status : DB_OK;
 }

@@ -5,6 +5,7 @@
 #include "support/notices.h"
 #include "fit/config/crystal_system.h"
 #include "fit/config/config_refine.h"
+#include "fit/config/listed_experiment.h"
 #include "fit/scratch_file.h"
 #include "fit/synthetic_result.h"
 
@@ -326,6 +327,13 @@ static void the_group_of_a_list_is_taken(void **state) {
     assert_string_equal(config.symmetry, "");
     assert_non_null(strstr(notices, "list.expt: its space group ' P 4nw 2abw' is not used"));
     assert_non_null(strstr(notices, "58 63 152"));
+    /* written lists keep one of no table */
+    list_with(square, " P 2 (x+1/12,y,z)");
+    assert_int_equal(begin_listed(""), DB_OK);
+    assert_string_equal(config.symmetry, "");
+    assert_string_equal(db_listed_group(&config), " P 2 (x+1/12,y,z)");
+    assert_int_equal(begin_listed(", symmetry: triclinic"), DB_OK);
+    assert_string_equal(db_listed_group(&config), "triclinic");
     list_with(oblong, " P 1");
     assert_int_equal(begin_listed(""), DB_OK);
     assert_string_equal(config.symmetry, "");

@@ -78,7 +78,7 @@ typedef struct db_expt_content {
     /** of the image (degree); osc_range negative: it turns backwards; 0: a still; NAN: not stated */
     double phi, osc_range;
     int polarization_unknown; /**< 1: not stated; the experiment's beam is unpolarized */
-    char space_group[96];     /**< Hall symbol or number; "" */
+    char space_group[96];     /**< Hall symbol, after a space or "-", or number; "" */
     double mosaicity;         /**< full width (degree); NAN */
     double domain_size;       /**< angstrom; NAN */
     double sensor_thickness;  /**< um; 0: none, or not said */
