@@ -371,6 +371,7 @@ class FitResult(Record):
     def __init__(self, c: Any, configuration: Any, notices: list[str], kept: Any) -> None:
         self._c, self._configuration, self._kept = c, configuration, kept
         self._files: dict[str, bytes] = {}  # in a copy: content of the files that it can write
+        self._read: dict[str, str] = {}  # in a copy: files that the refinement has read, by their keys
         self.notices = notices
         self.status, self.reason = status_name(c.status), text(c.reason)
         self.estimates, self.correlation, self.directions, count = shared_estimates(c.estimates)
@@ -434,18 +435,23 @@ class FitResult(Record):
         """Write the result to a file; its ending selects the format.
 
         path: .json (everything) or .html (report); of one image also .yaml (configuration), .png, .refl (DIALS), .hkl
-            (intensities), .expt (DIALS), .mat (MOSFLM); of joint intensities also .mtz and .hkl"""
+            (intensities), .expt (DIALS), .mat (MOSFLM); of joint intensities also .mtz and .hkl. A file that the refinement
+            has read is not replaced: UsageError"""
         ending, known = os.path.splitext(os.fspath(path))[1], self._endings()
         if ending not in known:
             raise errors.UsageError(f"{path}: expected a name that ends in " + (
                 "one of " + ", ".join(sorted(known)) if len(known) > 2 else " or ".join(known)))
+        self._keep_inputs("write", [os.fspath(path)], "name")
         if ending in self._files:
             context, kept = new_context(), self._files[ending]
             return check(context, lib.db_write_text(context, encoded(path), kept, len(kept)))
         context, name = new_context(), encoded(path)
         given = {"c": self._configuration.c, "i": self._kept[0]}
         if ending == ".expt":
-            return self.experiment.to_expt(path)
+            group = given["c"].symmetry if given["c"].symmetry[0] != b"\0" else given["c"].setup.stated.space_group
+            unnamed = ffi.new("char[]", b"")
+            said = ffi.new("db_expt_image *", dict(path=unnamed, gain=1, space_group=group))
+            return check(context, lib.db_write_expt(context, name, self.experiment._c, said))
         if ending == ".mat":
             return self.experiment.write_matrix(path)
         if ending in _OF_JOINT and not self._in_full:
@@ -479,7 +485,7 @@ class FitResult(Record):
 
     def __getstate__(self):
         own = {n: v for n, v in self.__dict__.items() if n not in ("_c", "_configuration", "_kept")}
-        return {**own, "_files": self._files or self._written()}
+        return {**own, "_files": self._files or self._written(), "_read": self._inputs()}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -495,7 +501,7 @@ class FitResult(Record):
         if self._files:
             raise errors.UsageError("write_models: expected the result as fit returned it, found a copy, which has no images")
         context, name, shots = new_context(), encoded(folder), self._kept[0]
-        self._keep_inputs(context, folder, images)
+        self._keep_inputs("write_models", self._model_names(folder, images), "folder")
         for i, shot in enumerate(self.shots):
             if shot.experiment is None:
                 continue
@@ -509,22 +515,35 @@ class FitResult(Record):
         check(context, lib.db_fit_shots_write_yaml(
             context, encoded(os.path.join(folder, "refined.yaml")), listing, self._configuration.c, self._c))
 
-    def _keep_inputs(self, context, folder, images):
-        """Raise UsageError if a file that write_models makes is one that the refinement has read."""
-        read, model = [], ffi.new("char[]", lib.DB_FIT_PATH_SIZE)
-        user = ffi.new_handle(read)
-        check(context, lib.db_fit_shot_list_inputs(context, self._kept[0], lib.take_input, user))
-        inputs = {_identity(file): said for said, file in read}
+    def _inputs(self):
+        """Return the files that the refinement has read, by their keys."""
+        if self._files:
+            return self._read
+        found: list[tuple[str, str]] = []
+        context, user = new_context(), ffi.new_handle(found)
+        if isinstance(self._configuration, Configuration):
+            lib.db_fit_config_each_input(self._configuration.c, ffi.NULL, lib.take_input, user)
+        else:
+            check(context, lib.db_fit_shot_list_inputs(context, self._kept[0], lib.take_input, user))
+        return {said: os.path.abspath(file) for said, file in found}
+
+    def _model_names(self, folder, images):
+        """Return the names of the files that write_models makes."""
         names = ["shots.txt", "refined.expt", "refined.yaml", *(f"refined_curve{k}.tsv" for k in range(1, 5))]
+        model = ffi.new("char[]", lib.DB_FIT_PATH_SIZE)
         for i, shot in enumerate(self.shots):
             if shot.experiment is not None:
                 lib.db_fit_shots_model_name(self._c, i, model)
                 names += [text(model) + ending for ending in _OF_MODEL + (_OF_MODEL_IMAGES if images else ())]
-        for path in (os.path.join(os.fspath(folder), name) for name in names):
-            found = _identity(path)
-            if found is not None and found in inputs:
-                raise errors.UsageError(f"write_models: {path} would replace the input of {inputs[found]}; choose another "
-                                        "folder")
+        return [os.path.join(os.fspath(folder), name) for name in names]
+
+    def _keep_inputs(self, what, paths, other):
+        """Raise UsageError if a file that is to be written is one that the refinement has read."""
+        existing = {path: found for path in paths if (found := _identity(path)) is not None}
+        inputs = {_identity(file): said for said, file in self._inputs().items()} if existing else {}
+        for path, found in existing.items():
+            if found in inputs:
+                raise errors.UsageError(f"{what}: {path} would replace the input of {inputs[found]}; choose another {other}")
 
     def __str__(self) -> str:
         lines = [ended(self.status, self.reason)]

@@ -97,6 +97,28 @@ class Fits(unittest.TestCase):
             self.assertIn(told[name], (getattr(result, name), None))
         self.assertEqual(result.other_lattice.spots, told["other_lattice"]["spots"])
 
+    def test_inputs_are_not_replaced_and_lists_keep_their_group(self):
+        with tempfile.TemporaryDirectory() as folder:
+            image, listed, written = (os.path.join(folder, n) for n in ("a.img", "a.expt", "b.expt"))
+            self.truth.write_smv(image, self.counts)
+            self.truth.to_expt(listed)
+            with open(listed, encoding="utf-8") as file:
+                stated = file.read().replace('" P 1"', '" P 2 (x+1/12,y,z)"')  # of no table
+            with open(listed, "w", encoding="utf-8") as file:
+                file.write(stated)
+            result = dualbragg.fit(image=image, model=dict(expt=listed, spots="closed", mosaic_rms=0.15),
+                                   refine=dict(misset_x={}), stages=[dict(max_evaluations=1)])
+            for each in (result, pickle.loads(pickle.dumps(result))):
+                with self.assertRaisesRegex(dualbragg.UsageError, "a.expt would replace the input of model.expt .*a.expt; "
+                                            "choose another name"):
+                    each.write(listed)
+                with open(listed, encoding="utf-8") as file:
+                    self.assertEqual(file.read(), stated)
+                for _ in range(2):  # what a result has written may be replaced
+                    each.write(written)
+                with open(written, encoding="utf-8") as file:
+                    self.assertIn('" P 2 (x+1/12,y,z)"', file.read())
+
     def test_arrays_of_the_caller_stay_as_they_are(self):
         random = numpy.random.default_rng(5)
         light = numpy.exp(-((numpy.mgrid[:480, :480] - 240) / 200.0)**2).prod(0)

@@ -86,6 +86,15 @@ DB_API db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list
  * @param file its name, as opened; of an image FILE#N without #N */
 typedef void (*db_fit_input_function)(void *user, const char *key, const char *file);
 
+/** Names a configuration's own file and all files that it names as inputs.
+ *
+ * @param config names the files
+ * @param known files that this configuration has under the same key are left out; NULL: none are
+ * @param each is called with each file
+ * @param user is handed to it */
+DB_API void db_fit_config_each_input(const db_fit_config *config, const db_fit_config *known,
+                                     db_fit_input_function each, void *user);
+
 /** Names all files that the refinement of a list reads: those of the configuration, and those of each shot. A file may
  * be named repeatedly; files of shots whose configuration cannot be read are not named.
  *
