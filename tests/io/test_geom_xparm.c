@@ -268,7 +268,7 @@ static void what_is_wrong_in_a_geometry_is_named(void **state) {
         { NULL, "dim0 = fs\np2/max_fs = 3\n", "min_fs" },
         { NULL, "nothing here\n", "KEY = VALUE" },
         { NULL, "p1/dim2 = 9\n", "ss and fs as the last two" },
-        { "clen = 80 mm", "clen = -80 mm", "expected" },
+        { "p1/fs = -0.6x +0.8z", "p1/fs = 0x", "expected fs and ss of some length" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         db_experiment e;
@@ -284,6 +284,32 @@ static void what_is_wrong_in_a_geometry_is_named(void **state) {
         db_expt_content_clear(&content);
         db_experiment_clear(&e);
     }
+}
+
+static void panels_upstream_are_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *clen, *said;
+    } cases[] = {
+        { "clen = 2 mm", "" },
+        { "clen = -1 mm",
+          "upstream.geom:19: panel p1: clen + coffset is -2 mm, below 0, so 1 of 2" },
+        { "clen = -80 mm",
+          "upstream.geom:11: panel p0: clen + coffset is -78 mm, below 0, so 2 of 2" },
+    };
+    db_context_set_notices(test_context(), keep_notice, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_experiment e;
+        db_expt_content content;
+        notices[0] = '\0';
+        read_experiment(folder_text("upstream.geom", changed("clen = 80 mm", cases[i].clen)), &e,
+                        &content);
+        if (!strstr(notices, cases[i].said) || (*notices && !*cases[i].said))
+            fail_msg("case %zu: %s", i, notices);
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+    db_context_set_notices(test_context(), NULL, NULL);
 }
 
 #if defined(DB_HAVE_HDF5)
@@ -679,6 +705,7 @@ int main(void) {
         cmocka_unit_test(many_names_take_linear_time),
         cmocka_unit_test(a_geometry_goes_out_as_it_came_in),
         cmocka_unit_test(what_is_wrong_in_a_geometry_is_named),
+        cmocka_unit_test(panels_upstream_are_told),
         cmocka_unit_test(crystals_of_a_stream_are_experiments),
         cmocka_unit_test(geometries_of_streams_have_some_size),
         cmocka_unit_test(what_is_wrong_in_a_stream_is_named),

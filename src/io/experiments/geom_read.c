@@ -275,12 +275,29 @@ static void set_still(db_experiment *experiment) {
     db_detector_set_flat(axis, &experiment->detector);
 }
 
+/* CrystFEL's z is along the beam, so that such panels see what is scattered backwards. */
+static void tell_upstream(const db_geom *geom, const db_frame *frame) {
+    size_t count = 0, first = 0;
+    for (size_t p = geom->layout->panel_count; p-- > 0;)
+        if (frame[p].origin[2] > 0) {
+            count++;
+            first = p;
+        }
+    if (count)
+        db_notice(geom->context,
+                  "%s:%zu: panel %s: clen + coffset is %g mm, below 0, so %zu of %zu panels are "
+                  "upstream of the sample; it is positive downstream",
+                  geom->layout->path, geom->panel[first].line, geom->layout->panel[first].name,
+                  -frame[first].origin[2], count, geom->layout->panel_count);
+}
+
 static db_status place_all(const db_geom *geom, const db_geom_image *image,
                            db_experiment *experiment, db_frame *frame) {
     static const db_frame outer = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 0, 0, 0 } };
     db_detector *const detector = &experiment->detector;
     for (size_t p = 0; p < detector->panel_count; p++)
         DB_TRY(place_frame(geom, image, p, &detector->panels[p], &frame[p]));
+    tell_upstream(geom, frame);
     const char *const expected = db_hang_panels(frame, &outer, &experiment->beam, detector);
     if (!expected) return DB_OK;
     return db_fail(geom->context, DB_ERROR_INPUT, "%s: expected %s", geom->layout->path, expected);
