@@ -29,11 +29,12 @@ AD_PORTABLE_FN int db_surroundings_keep(float value, float mean, float gain,
 #define DB_NOISE_PHOTONS ((DB_NOISE_SIGMA * DB_NOISE_SIGMA - 1) / 6 + 0.5F)
 
 /* 1: counts exceed their mean by `excess`, more than photons and readout noise make likely. The counts of photons below
- * have a mean too low by the probability of the largest of them, as a fraction: at most 0.007. */
+ * have a mean too low by the probability of the largest of them, as a fraction: at most 0.007. A mean below 0 has no
+ * photons. */
 AD_PORTABLE_FN int db_surroundings_lit(float excess, float mean, float gain,
                                        float readout_variance) {
     const float beyond = excess - DB_NOISE_PHOTONS * gain, above = beyond > 0 ? beyond : 0,
-                variance = gain * mean + readout_variance;
+                light = mean > 0 ? mean : 0, variance = gain * light + readout_variance;
     return above * above > DB_NOISE_SIGMA * DB_NOISE_SIGMA * variance;
 }
 

@@ -3,6 +3,7 @@
 #include "support/instruction_sets.h"
 #include "support/draws.h"
 #include "support/naive_surroundings.h"
+#include "surroundings/pixel.h"
 
 static db_context *context;
 
@@ -127,10 +128,21 @@ static void they_are_what_the_definition_says(void **state) {
     compare_with_definition(&image, &(db_surroundings_options){ 8, 1, 0, 1.42 });
 }
 
+/* Nor is its variance below 0, which every excess would exceed. */
+static void a_mean_below_0_has_no_photons(void **state) {
+    (void)state;
+    for (int excess = 0; excess < 12; excess++)
+        for (int noise = 0; noise < 3; noise++)
+            assert_int_equal(db_surroundings_lit((float)excess, -5, 1, (float)noise),
+                             db_surroundings_lit((float)excess, 0, 1, (float)noise));
+    assert_false(db_surroundings_lit(0, -5, 1, 0));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
 
 int main(void) {
     const struct CMUnitTest tests[] = { TEST(images_of_all_sizes),
-                                        TEST(they_are_what_the_definition_says) };
+                                        TEST(they_are_what_the_definition_says),
+                                        TEST(a_mean_below_0_has_no_photons) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
