@@ -34,8 +34,7 @@ int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, int threshold, db
     return 1;
 }
 
-static int is_kept(const db_mask_key *key) {
-    const db_mask_key *const own = &kept.key;
+int db_mask_key_same(const db_mask_key *own, const db_mask_key *key) {
     return own->pixels == key->pixels && own->threshold == key->threshold &&
            own->device == key->device && own->inode == key->inode && own->size == key->size &&
            own->changed.tv_sec == key->changed.tv_sec &&
@@ -43,7 +42,7 @@ static int is_kept(const db_mask_key *key) {
 }
 
 int db_kept_mask_apply(const db_mask_key *key, uint8_t *mask) {
-    if (!key->pixels || !is_kept(key)) return 0;
+    if (!key->pixels || !db_mask_key_same(&kept.key, key)) return 0;
     for (size_t i = 0; i < kept.count; i++)
         memset(mask + kept.runs[i].first, (int)kept.runs[i].value, kept.runs[i].count);
     return 1;

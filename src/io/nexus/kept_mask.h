@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* Identifies a mask and the state of its file. */
+/* Identifies a mask, or another object, and the state of its file. */
 typedef struct db_mask_key {
     dev_t device;
     ino_t inode;
@@ -23,6 +23,8 @@ typedef struct db_mask_key {
 /* 0: the mask cannot be kept (it is put together from other files, or its file cannot be looked
  * at). */
 int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, int threshold, db_mask_key *key);
+
+int db_mask_key_same(const db_mask_key *one, const db_mask_key *other);
 
 /* Masks the pixels of an image without masked pixels. Returns 0 if another mask is kept. */
 int db_kept_mask_apply(const db_mask_key *key, uint8_t *mask);

@@ -6,6 +6,7 @@
 #include "base/degree.h"
 #include "base/vector.h"
 #include "io/images/placement.h"
+#include "io/nexus/kept_mask.h"
 #include "io/nexus/nexus.h"
 #include "io/nexus/nexus_numbers.h"
 #include "io/nexus/nexus_scan.h"
@@ -34,19 +35,34 @@ static db_status refuse_spectrum(const db_hdf5_object *beam) {
     return DB_OK;
 }
 
+/* Counts the images of a file, unless it had `expected` images when it was last asked for: a list reads a file again for
+ * each of its images. numbers: a data set of the file. */
+static db_status count_images(const db_nexus_file *file, const db_hdf5_object *numbers,
+                              size_t expected, size_t *images) {
+    static db_mask_key counted;
+    db_mask_key own;
+    const int is_own =
+        strcmp(numbers->file, file->path) == 0 && db_mask_key_get(numbers, expected, 0, &own);
+    *images = expected;
+    if (is_own) *own.name = '\0'; /* any data set */
+    if (is_own && db_mask_key_same(&counted, &own)) return DB_OK;
+    DB_TRY(db_nexus_count_frames(file, images));
+    if (is_own && *images == expected) counted = own;
+    return DB_OK;
+}
+
 /* Several numbers are of one image each, else they are a spectrum. Images that are elsewhere cannot be counted. */
 static db_status check_count(const header *h, const char *name) {
     const db_hdf5_object *const beam = &h->file->beam;
     db_hdf5_object data;
     hsize_t count = 1;
-    size_t images;
+    size_t images = 0;
     DB_TRY(db_hdf5_find(beam, name, &data));
-    const int rank = db_hdf5_extents(&data, &count, 1);
+    const int several = db_hdf5_extents(&data, &count, 1) == 1 && count > 1;
+    const db_status status = several ? count_images(h->file, &data, (size_t)count, &images) : DB_OK;
     db_hdf5_close(&data);
-    if (rank != 1 || count < 2) return DB_OK;
-    const db_status status = db_nexus_count_frames(h->file, &images);
     if (status != DB_OK) return status == DB_ERROR_MEMORY ? status : DB_OK;
-    return count == images
+    return !several || count == images
                ? DB_OK
                : db_fail(beam->context, DB_ERROR_UNSUPPORTED,
                          "%s: %s/%s: expected one wavelength or one for each of %zu images, found "
