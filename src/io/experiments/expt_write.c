@@ -263,6 +263,19 @@ static json_t *imageset_model(const source *from) {
     return put_member(model, "images", json_pack("[s]", from->sequence.text));
 }
 
+/* JSON is UTF-8. */
+static db_status check_name(db_context *context, const char *path, const char *name) {
+    const size_t failures = db_json_failures();
+    json_t *const text = json_string(name);
+    const int held = text || db_json_failures() != failures; /* else said with the whole list */
+    json_decref(text);
+    return held ? DB_OK
+                : db_fail(
+                      context, DB_ERROR_INPUT,
+                      "%s: the list cannot hold the name of its image: expected UTF-8, found '%s'",
+                      path, name);
+}
+
 /* Stills are named one by one, images of scans by a template. */
 static int names_image(const source *from) {
     return from->is_scan ? from->sequence.numbered : from->image && *from->image->path;
@@ -310,6 +323,7 @@ db_status db_expt_write(db_context *context, const char *path, const db_experime
                     .has_crystal = has_crystal,
                     .is_scan = oscillation(&experiment->goniometer) != 0 };
     db_dials_frame(experiment, from.frame);
+    DB_TRY(check_name(context, path, image ? image->path : ""));
     DB_TRY(hall_symbol(context, image ? image->space_group : NULL, experiment->crystal.cell,
                        from.space_group));
     DB_TRY(db_image_template_of(context, image ? image->path : "", &from.sequence));
