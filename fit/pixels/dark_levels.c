@@ -344,7 +344,8 @@ typedef struct survey {
     size_t panels, squares;
     law sums;
     noise_law line;
-    int fits; /* most squares scatter as the line says */
+    double photon; /* counts of it, for the clip; 0: not known */
+    int fits;      /* most squares scatter as the line says */
 } survey;
 
 static void clear_survey(survey *s) {
@@ -356,7 +357,7 @@ static void clear_survey(survey *s) {
 /* photon: counts of a photon, 0 if not known. readout: standard deviation, 0 if not given. */
 static db_status make_survey(db_context *context, const db_measured_image *image, double photon,
                              double readout, survey *s) {
-    *s = (survey){ .panels = db_measured_panels(image) };
+    *s = (survey){ .panels = db_measured_panels(image), .photon = photon };
     for (size_t p = 0; p < s->panels; p++)
         s->squares += (size_t)squares_along(db_measured_rows(image, p)) *
                       (size_t)squares_along(image->fast_pixels);
@@ -417,6 +418,16 @@ static int is_certain(const noise_law *n) {
     return n->error < LARGEST_ERROR * n->gain || n->gain + 2 * n->error < DB_NOISE_MORE;
 }
 
+/* Looks at the squares once more, if a photon is known only now: without it, the clip leaves out pixels with the most of
+ * few photons, and levels are too high. */
+static void clip_with_photons(const db_measured_image *image, double photon, survey *s) {
+    for (size_t p = 0; p < s->panels && !(s->photon > 0); p++) {
+        const db_measured_image panel = db_measured_panel(image, p);
+        fill_squares(&panel, photon, &s->grids[p]);
+    }
+    s->photon = photon;
+}
+
 static db_status find_levels(db_context *context, db_measured_image *image, survey *s,
                              const db_photon_step *step, db_fit_settings *settings,
                              db_image_noise *noise) {
@@ -441,6 +452,7 @@ static db_status find_levels(db_context *context, db_measured_image *image, surv
     free(image->dark);
     image->dark = calloc(db_measured_pixels(image), sizeof *image->dark);
     if (!image->dark) return db_fail_memory(context, "the dark level of the image");
+    clip_with_photons(image, settings->gain, s);
     subtract_all(settings, image, s->grids, noise);
     return DB_OK;
 }
