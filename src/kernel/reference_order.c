@@ -44,22 +44,29 @@ static int deep_inside(const db_structure_factors *f, const num h[3]) {
     return 1;
 }
 
-/* F_latt^2. Gaussian and flat spots have the radius of a sphere in reciprocal space, times the number of cells. */
-static double spot_square(const db_kernel_job *job, const num offset[3]) {
+/* F_latt^2, and whether F_latt is 0: the square may underflow. Gaussian and flat spots have the radius of a sphere in
+ * reciprocal space, times the number of cells. */
+static double spot_square(const db_kernel_job *job, const num offset[3], int *dark) {
     const db_crystal *c = &job->reference->experiment->crystal;
     const double volume = job->cells[0] * job->cells[1] * job->cells[2];
     const num cells[3] = { n_constant(job->cells[0]), n_constant(job->cells[1]),
                            n_constant(job->cells[2]) };
-    if (c->shape == DB_SHAPE_SQUARE || c->shape == DB_SHAPE_ROUND)
-        return lattice_amplitude_squared(c->shape, c->fudge, offset, cells).v;
+    if (c->shape == DB_SHAPE_SQUARE || c->shape == DB_SHAPE_ROUND) {
+        const double square = lattice_amplitude_squared(c->shape, c->fudge, offset, cells).v;
+        *dark = square == 0;
+        return square;
+    }
     const vec3 q = m3_apply_transposed(m3_passive(job->reference->reciprocal),
                                        v3_make(offset[0], offset[1], offset[2]));
     const num g = n_scale(v3_square(q), c->fudge * volume * volume);
-    return volume * volume * (c->shape == DB_SHAPE_GAUSS ? gauss_spot(g) : tophat_spot(g)).v;
+    const double amplitude =
+        volume * (c->shape == DB_SHAPE_GAUSS ? gauss_spot(n_scale(g, 0.5)) : tophat_spot(g)).v;
+    *dark = amplitude == 0;
+    return amplitude * amplitude;
 }
 
-/* F_c^2 F_latt^2; 0: the sample is skipped. */
-static double sample(const db_kernel_job *job, const double lattice[9], vec3 q) {
+/* F_c^2 F_latt^2. skipped: F_latt is 0. */
+static double sample(const db_kernel_job *job, const double lattice[9], vec3 q, int *skipped) {
     const db_structure_factors *f = &job->reference->experiment->structure_factors;
     const vec3 hkl = m3_apply(m3_passive(lattice), q);
     const num h[3] = { hkl.x, hkl.y, hkl.z };
@@ -69,8 +76,8 @@ static double sample(const db_kernel_job *job, const double lattice[9], vec3 q) 
         node[j] = nearest_node(h[j].v);
         offset[j] = n_shift(h[j], -node[j]);
     }
-    const double square = spot_square(job, offset);
-    if (square == 0) return 0;
+    const double square = spot_square(job, offset, skipped);
+    if (*skipped) return 0;
     const num amplitude = f->amplitude && f->interpolate && deep_inside(f, h)
                               ? interpolated_amplitude(f, NULL, h)
                               : node_amplitude(f, NULL, node);
@@ -103,8 +110,9 @@ static void add_source(const db_kernel_job *job, size_t source, vec3 d, int at_r
         const int step = at_rest && i == 0 ? 0 : job->reference->phi_step[i];
         for (int m = 0; m < domains; m++) {
             const size_t number = (size_t)step * (size_t)domains + (size_t)m;
-            const double term = sample(job, job->sample_double[number].lattice, q);
-            if (term != 0 || job->reference->background > 0) add_sample(job, term, p);
+            int skipped;
+            const double term = sample(job, job->sample_double[number].lattice, q, &skipped);
+            if (!skipped || job->reference->background > 0) add_sample(job, term, p);
         }
     }
 }

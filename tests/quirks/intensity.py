@@ -25,6 +25,16 @@ class Intensity(QuirkTest):
         self.compare("-mosaic 1 -mosaic_domains 10 -oversample_omega", None, "0.0999")
         self.compare("-oversample 2 -oversample_polar", "0.039", "0.977")
         self.compare("-oversample 3 -oversample_polar -polar 0.9", "0.134", "0.942")
+        # samples without a structure factor multiply, too, and Gaussian spots whose square is too small for a double: one
+        # pixel of four sub-pixels, 10 mm apart, of which only the first has an intensity
+        self.write("direct.hkl", "0 0 0 100\n")
+        for spot, amplitude in ("-hkl direct.hkl -dump list.bin -N 1", 100), ("-default_F 100 -gauss_xtal -N 12", 172800):
+            found = self.compat("-denzo -cell 50 -lambda 1.3 -distance 70 -detpixels 1 -pixel 20 -Xbeam 5 -Ybeam 5 "
+                                "-nointerpolate -nopolar -oversample 2 -oversample_omega " + spot)
+            expected = amplitude ** 2 / 4
+            for square in 0, 100, 100, 200:
+                expected *= 20 ** 2 * 70 / (70 ** 2 + square) ** 1.5
+            self.assertLess(abs(found.image[0] / expected - 1), 1e-6)
         # one sample per pixel: exact
         right, found = self.both(self.base("-oversample_omega -oversample_polar"))
         self.assertSame(found, right)
