@@ -23,6 +23,7 @@ typedef struct reader {
     int argc, next;
     const char *name;   /* of the flag that is read */
     const char *joined; /* value of --flag=value, if it is next; else NULL */
+    int compat;         /* 1: -compat is among the arguments */
 } reader;
 
 const char *db_next_flag_word(const char *list, char word[NAME_SIZE]) {
@@ -185,13 +186,21 @@ static void describe_number(const db_flag *flag, char text[TEXT_SIZE]) {
         snprintf(text, TEXT_SIZE, "%s", flag->infinite ? "a number or inf" : "a finite number");
 }
 
+/* Is a number below a flag's range an open one, as for the reference? Then it becomes the field's open value, or
+ * one that any number below the range stands for. */
+static int is_open(const reader *in, const db_flag *flag, double *value) {
+    if (!in->compat || !flag->open_below || !(*value < flag->minimum)) return 0;
+    *value = flag->field ? flag->field->open : flag->minimum - 1;
+    return 1;
+}
+
 static db_status read_number(reader *in, const db_flag *flag, double *value) {
     const char *const token = peek(in);
     char *end, expected[TEXT_SIZE];
     if (!token) return bad_value(in, flag, "a number", NULL);
     *value = strtod(token, &end);
-    const int beyond =
-        flag->ranged && (*value < flag->minimum || (flag->maximum > 0 && *value > flag->maximum));
+    const int beyond = flag->ranged && !is_open(in, flag, value) &&
+                       (*value < flag->minimum || (flag->maximum > 0 && *value > flag->maximum));
     if (end == token || *end || isnan(*value) || (isinf(*value) && !flag->infinite) || beyond) {
         describe_number(flag, expected);
         return bad_value(in, flag, expected, token);
@@ -227,7 +236,8 @@ static db_status read_integer(reader *in, const db_flag *flag, double *value) {
     const int seed = flag->kind == DB_FLAG_SEED;
     const double least = seed ? -(double)LARGEST_SEED : flag->minimum;
     const double most = seed ? (double)LARGEST_SEED : flag->maximum > 0 ? flag->maximum : INT_MAX;
-    if (*value < least || *value > most) return out_of_range(in, flag, token);
+    if (!is_open(in, flag, value) && (*value < least || *value > most))
+        return out_of_range(in, flag, token);
     if (seed && number == 0)
         return db_complain(in->table->command, DB_ERROR_USAGE,
                            "%s: expected a whole number from 1 to %ld (the sign does not count), "
@@ -409,6 +419,7 @@ static db_status check_needs(const db_arguments *arguments, const db_flag_table 
 db_status db_arguments_read(db_arguments *arguments, const db_flag_table *table, int argc,
                             char **argv) {
     reader in = { .table = table, .argc = argc, .next = 1, .argv = argv };
+    for (int i = 1; i < argc; i++) in.compat |= strcmp(without_dashes(argv[i]), "compat") == 0;
     const db_flag *before = NULL;
     arguments->count = 0;
     arguments->argument = calloc((size_t)argc, sizeof *arguments->argument);

@@ -56,6 +56,7 @@ typedef struct db_flag {
     int infinite;               /* 1: inf is allowed */
     int ranged;                 /* 1: numbers must be in range; whole ones always must */
     double minimum, maximum;    /* maximum 0: none; for whole numbers the largest int */
+    int open_below;             /* 1: with -compat smaller numbers mean that none is given */
     const char *const *choices; /* of a choice, NULL-terminated */
     const char *words;          /* words instead of numbers, blank-separated; the int ... */
     size_t word_member;         /* ... at this offset: 0 numbers, 1 a word */

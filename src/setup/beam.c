@@ -17,17 +17,27 @@ typedef struct grid_axis {
     int count;
 } grid_axis;
 
-static db_status check_grid_input(db_context *context, const char *name, const grid_axis *given) {
+/* Messages have the user's unit. */
+static db_status check_grid_input(db_context *context, const char *name, double unit,
+                                  const char *unit_name, const grid_axis *given) {
     if (given->range < 0)
-        return db_fail(context, DB_ERROR_INPUT, "%s range: expected 0 or more, found %g", name,
-                       given->range);
+        return db_fail(context, DB_ERROR_INPUT, "%s range: expected 0 %s or more, found %g", name,
+                       unit_name, given->range / unit);
     if (given->step <= 0)
-        return db_fail(context, DB_ERROR_INPUT, "%s step: expected a positive number, found %g",
-                       name, given->step);
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s step: expected a positive number (%s), found %g", name, unit_name,
+                       given->step / unit);
     if (given->count < 0)
         return db_fail(context, DB_ERROR_INPUT,
                        "%s steps: expected 0 (automatic) or more, found %d", name, given->count);
     return DB_OK;
+}
+
+/* Negative ranges, and steps up to 0, are open in the reference. */
+static grid_axis open_below_zero(grid_axis axis) {
+    if (axis.range < 0) axis.range = NAN;
+    if (axis.step <= 0) axis.step = NAN;
+    return axis;
 }
 
 /* Points for a range and a step. A range that is not a whole number of steps is adjusted, so that the points stay
@@ -45,10 +55,12 @@ static db_status divide_range(db_context *context, const char *name, int compat,
 }
 
 /* Completes open numbers from given ones (docs/theory/beam.md, Grid of sources). */
-static db_status resolve_axis(db_context *context, const char *name, int compat, grid_axis *axis,
+static db_status resolve_axis(db_context *context, const char *name, double unit,
+                              const char *unit_name, int compat, grid_axis *axis,
                               const db_setup_notes *notes) {
     static const grid_axis single = { 0, 0, 1 };
-    DB_TRY(check_grid_input(context, name, axis));
+    if (compat) *axis = open_below_zero(*axis);
+    DB_TRY(check_grid_input(context, name, unit, unit_name, axis));
     const int has_range = db_setup_given(axis->range), has_step = db_setup_given(axis->step);
     if (!has_range && !has_step) {
         if (axis->count > 1)
@@ -83,10 +95,10 @@ static db_status spread_sources(db_context *context, const db_setup *setup, db_b
     for (int i = 0; i < 2; i++) {
         angle[i] = (grid_axis){ setup->divergence_range[i], setup->divergence_step[i],
                                 setup->divergence_steps[i] };
-        DB_TRY(resolve_axis(context, names[i], setup->compat, &angle[i], notes));
+        DB_TRY(resolve_axis(context, names[i], 1e-3, "mrad", setup->compat, &angle[i], notes));
     }
     grid_axis wavelength = { setup->dispersion, NAN, setup->dispersion_steps };
-    DB_TRY(resolve_axis(context, "dispersion", setup->compat, &wavelength, notes));
+    DB_TRY(resolve_axis(context, "dispersion", 1e-2, "percent", setup->compat, &wavelength, notes));
     const db_beam_spread spread = {
         .horizontal_range = angle[0].range,
         .vertical_range = angle[1].range,
@@ -144,6 +156,7 @@ static db_status fluence(db_context *context, const db_setup *setup, db_beam *be
     beam->scale = setup->scale;
     beam->fluence = setup->fluence;
     if (setup->flux == 0) return DB_OK;
+    if (setup->compat && setup->exposure <= 0) return DB_OK; /* the fluence stays */
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_FLUX));
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_EXPOSURE));
     if (!(setup->beamsize > 0))

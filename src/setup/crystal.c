@@ -185,7 +185,7 @@ static db_status cells_from_size(db_context *context, const db_setup *setup, int
 static db_status crystal_size(db_context *context, const db_setup *setup, db_crystal *crystal,
                               const db_setup_notes *notes) {
     for (int i = 0; i < 3; i++) {
-        if (!(setup->Ncells[i] >= 0))
+        if (isnan(setup->Ncells[i]) || (!setup->compat && setup->Ncells[i] < 0))
             return db_fail(context, DB_ERROR_INPUT,
                            "crystal size N%s: expected 0 cells or more, found %g", edge_names[i],
                            setup->Ncells[i]);

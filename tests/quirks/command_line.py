@@ -23,6 +23,26 @@ class CommandLine(QuirkTest):
         for flag in "-lambda0 1.3", "-lambda_A 1.3", "-my-lambda 1.3":
             self.assertRefused(self.base(flag), "unknown flag")
 
+    def test_open_values(self):
+        for flags, same in (("-oversample -1", "-oversample 0"), ("-mosaic 1 -mosaic_domains -1", "-mosaic 1"),
+                            ("-hdivrange -5", ""), ("-hdivrange 5 -hdivstep 0", "-hdivrange 5"),
+                            ("-hdivrange 5 -hdivsteps -1", "-hdivrange 5"), ("-N -3", "-N 1"), ("-dispersion -1", ""),
+                            ("-flux 1e10 -exposure 0 -fluence 1e20", "-fluence 1e20")):
+            self.assertIdentical(self.compat(self.base(flags)), self.compat(self.base(same)))
+            self.assertRefused(self.base(flags), "expected", modes=(False,))
+        for flags, found in ("-hdivrange -5", "0 mrad or more, found -5"), ("-dispersion -1", "0 percent or more, found -1"), \
+                ("-vdivrange 5 -vdivstep -2", "a positive number (mrad), found -2"):
+            self.assertRefused(self.base(flags), "expected " + found, modes=(False,))
+        cell = "-default_F 100 -N 5 -lambda 1.3 -distance 70 -detpixels 64 -pixel 0.5 -nointerpolate -oversample 1 -cell "
+        self.assertIdentical(self.compat(cell + "45 0 0 0 90 90"), self.compat(cell + "45"))
+        self.assertRefused(cell + "45 0 0 0 90 90", "expected", modes=(False,))
+        for flags in "-intfile int.img -scale -1", "-intfile int.img -scale 0":
+            self.compat(self.base(flags))
+            with open(self.path("int.img"), "rb") as file:
+                image = file.read()
+        self.assertEqual(max(image[512 + 2 * i] + 256 * image[513 + 2 * i] for i in range(4096)), 55040)
+        self.assertRefused(self.base("-intfile int.img -scale -1"), "-scale: expected", modes=(False,))
+
     def test_values_as_flags(self):
         if REFERENCE:
             self.skipTest("misreads it")
