@@ -115,8 +115,8 @@ static db_status write_integers(const db_session *session, double scale, float *
         db_shown_print(stdout, "intfile_scale = %.*g\nwriting %s as 2-byte integers\n", s->digits,
                        scale, db_shown_path(s->int_file));
     blank_outside(image, &session->sheet, &session->region);
-    return db_write_smv(session->context, s->int_file, &session->experiment, image, scale, s->adc,
-                        style);
+    const db_experiment experiment = db_session_header_experiment(session);
+    return db_write_smv(session->context, s->int_file, &experiment, image, scale, s->adc, style);
 }
 
 /* Grey levels per photon: the user's, or 50 at the root mean square deviation, or those of the SMV image. */

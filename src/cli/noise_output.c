@@ -109,9 +109,10 @@ static db_status write_numbers(const db_session *session, const db_noise_options
     if (!session->settings.quiet)
         db_shown_print(stdout, "writing %s as %d-byte integers%s\n", db_shown_path(file),
                        options->bits / 8, hdf5 ? " (NXmx)" : "");
+    const db_experiment experiment = db_session_header_experiment(session);
     if (!hdf5)
-        return db_write_smv_numbers(session->context, file, &session->experiment, number,
-                                    options->bits, options->gain, options->adc, style);
+        return db_write_smv_numbers(session->context, file, &experiment, number, options->bits,
+                                    options->gain, options->adc, style);
     const db_nexus_format format = db_noise_format(session, options);
     db_noise_narrow(options, number, sheet_pixels(session));
     return db_nexus_write(session->context, file, &session->experiment, &format, number);

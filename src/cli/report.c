@@ -196,13 +196,6 @@ static void report_beam_block(const db_session *session) {
     printf("  incident fluence: %.*g photons/m^2\n", digits, e->beam.fluence);
 }
 
-/* Range of the spindle (degree): the given one, or the chosen one (docs/theory/crystal.md, Spindle steps). */
-static double sweep_of(const db_setup *setup, const db_goniometer *goniometer) {
-    if (!isnan(setup->osc)) return setup->osc;
-    if (!isnan(setup->phi_step) && setup->phi_step > 0) return setup->phi_step;
-    return goniometer->phi_steps * goniometer->phi_step;
-}
-
 static void report_roi(const db_session *session) {
     const db_region *r = &session->region;
     const db_panel *panel = &session->sheet;
@@ -227,7 +220,7 @@ static void report_samples_of_crystal(const db_session *session) {
     const int digits = session->settings.digits;
     report_mosaic(&session->experiment.crystal, digits);
     printf("  %d phi steps from %.*g to %.*g degrees\n", g->phi_steps, digits, g->phi, digits,
-           g->phi + sweep_of(&session->settings.setup, g));
+           g->phi + db_session_sweep(session));
 }
 
 static void report_counts(const db_session *session) {

@@ -393,6 +393,23 @@ db_nexus_format db_photon_format(const db_session *session) {
                               .gain = 1 };
 }
 
+double db_session_sweep(const db_session *session) {
+    const db_setup *const setup = &session->settings.setup;
+    const db_goniometer *const goniometer = &session->experiment.goniometer;
+    if (!isnan(setup->osc) && !(setup->compat && setup->osc < 0)) return setup->osc;
+    if (!isnan(setup->phi_step) && setup->phi_step > 0) return setup->phi_step;
+    if (setup->compat && setup->phi_steps >= 0) return 1;
+    return goniometer->phi_steps * goniometer->phi_step;
+}
+
+db_experiment db_session_header_experiment(const db_session *session) {
+    db_experiment experiment = session->experiment;
+    db_goniometer *const goniometer = &experiment.goniometer;
+    if (session->settings.setup.compat)
+        goniometer->phi_step = db_session_sweep(session) / goniometer->phi_steps;
+    return experiment;
+}
+
 db_smv_style db_session_smv_style(const db_session *session) {
     const db_setup *setup = &session->settings.setup;
     const int custom = session->settings.vector_given;

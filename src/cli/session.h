@@ -70,6 +70,12 @@ const db_region *db_session_part(const db_session *session);
 /* Format of a file of the session's photons. */
 db_nexus_format db_photon_format(const db_session *session);
 
+/* Range of the spindle (degree): the given one, or the chosen one (docs/theory/crystal.md, Spindle steps). */
+double db_session_sweep(const db_session *session);
+
+/* The experiment for headers of SMV images; it borrows the lists. With -compat its steps add up to the range. */
+db_experiment db_session_header_experiment(const db_session *session);
+
 /* Convention in SMV images of the session. */
 db_smv_style db_session_smv_style(const db_session *session);
 

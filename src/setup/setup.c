@@ -74,16 +74,19 @@ static void remark_long_wave(const db_setup *setup, const db_experiment *experim
 /* Phi steps (docs/theory/crystal.md, Spindle steps). */
 static db_status phi_steps(db_context *context, const db_setup *setup, db_goniometer *goniometer,
                            const db_setup_notes *notes) {
-    const double osc = setup->osc;
-    const int has_osc = db_setup_given(osc),
-              has_step = db_setup_given(setup->phi_step) && setup->phi_step != 0,
+    const int compat = setup->compat != 0, negative_step = setup->phi_step < 0;
+    /* negative numbers are open in the reference; a step of 0 is open, except where all three are given */
+    const double osc = compat && setup->osc < 0 ? NAN : setup->osc;
+    const int has_osc = db_setup_given(osc), all = compat && has_osc && setup->phi_steps >= 0,
+              has_step = db_setup_given(setup->phi_step) && !(compat && negative_step) &&
+                         (setup->phi_step != 0 || all),
               stated = setup->phi_steps < 0 && !has_step && setup->stated.phi_steps > 0,
               phi_steps = stated ? setup->stated.phi_steps : setup->phi_steps,
               has_count = phi_steps >= 0;
     /* steps follow the direction of the range */
     const double step = has_osc && has_step ? copysign(setup->phi_step, osc) : setup->phi_step;
     DB_TRY(db_setup_field_check(context, setup, DB_FIELD_OSC));
-    DB_TRY(db_setup_field_check(context, setup, DB_FIELD_PHI_STEP));
+    if (!(compat && negative_step)) DB_TRY(db_setup_field_check(context, setup, DB_FIELD_PHI_STEP));
     goniometer->phi = setup->phi;
     goniometer->phi_step = 0;
     goniometer->phi_steps = 1;

@@ -138,6 +138,33 @@ class Intensity(QuirkTest):
         two = self.default(self.base("-phi 3 -osc 0.2 -phisteps 2"))
         self.assertSame(right, two)
 
+    def test_negative_osc(self):
+        backwards = self.base("-phi 5 -osc -3 -phisteps 3")
+        self.assertSame(self.default(backwards), self.default(self.base("-phi 3 -osc 3 -phisteps 3")))
+        self.assertSame(self.compat(backwards), self.default(self.base("-phi 5 -osc 1 -phisteps 3")))
+        # a negative step and a negative number are open, too
+        for flags in "-osc 3 -phisteps 2 -phistep -1", "-osc 3 -phisteps -2":
+            self.assertSame(self.compat(self.base("-phi 5 " + flags)), self.default(self.base("-phi 5 -osc 3")))
+
+    def test_phistep_zero(self):
+        flags = self.base("-phi 5 -osc 3 -phisteps 3 -phistep 0")
+        self.assertSame(self.default(flags), self.default(self.base("-phi 5 -osc 3 -phisteps 3")))
+        self.assertSame(self.compat(flags), self.default(self.base("-phi 5")))
+        for fewer in "-osc 3", "-phisteps 3":  # open in both modes
+            self.assertSame(*self.both(self.base("-phi 5 -phistep 0 " + fewer)))
+
+    def osc_range(self):
+        with open(self.path("int.img"), "rb") as file:
+            lines = file.read(512).decode("latin-1").splitlines()
+        return next(line.strip(";") for line in lines if line.startswith("OSC_RANGE="))
+
+    def test_osc_range(self):
+        for flags, right, found in ("-osc 1 -phistep 0.3", "1.2", "1"), ("-phistep 0.1", "0.2", "0.1"), \
+                ("-osc 1 -phisteps 3 -phistep 0.5", "1.5", "1"), ("-phisteps 1", "0", "1"), ("", "0", "0"):
+            for run, expected in (self.default, right), (self.compat, found):
+                run(self.base("-phi 5 -intfile int.img " + flags))
+                self.assertEqual(self.osc_range(), "OSC_RANGE=" + expected)
+
     def test_source_weights_ignored(self):
         source = "-10 0 0 1 1.3e-10\n-10 0.2 0 %s 1.3e-10\n"
         self.write("weighted.src", source % "0.01")
