@@ -44,6 +44,15 @@ class Detector(QuirkTest):
         moved = [a - b for a, b in zip(self.origin(right), self.origin(plain_right))]
         self.assertSize(1e3 * math.sqrt(dot(moved, moved)), "17.9")
 
+    def test_pivot_order(self):
+        custom = "-distance 100 -fdet_vector 0 0 1 "
+        beam, sample = (self.default(self.base(custom + "-twotheta 10 -pivot " + pivot)) for pivot in ("beam", "sample"))
+        self.assertDifferent(beam, sample)
+        first, last = "-twotheta 10 -Xbeam 16 -Ybeam 16", "-Xbeam 16 -Ybeam 16 -twotheta 10"
+        for flags, right in (first, beam), (last, sample):
+            self.assertSame(self.compat(self.base(custom + flags)), right)
+            self.assertSame(self.default(self.base(custom + flags)), sample)
+
     def test_near_point_flags(self):
         plain = self.compat(self.base("-xds"))
         for flags in "-Xclose 10 -Yclose 12", "-Xbeam 10 -Ybeam 12":
@@ -157,6 +166,18 @@ class Detector(QuirkTest):
         right, found = self.both(self.base(xds + "-curved_det -twotheta 0"))
         self.assertLess(off_by(right, flat), 0.01)
         self.assertLess(found.peak, 0.4 * right.peak)
+
+    def test_curved_sensor(self):
+        right, found = self.both(self.base("-curved_det -nopolar -detector_thick 450 -detector_abs 300"))
+        for image, bare, corner in ((right, self.default(self.base("-curved_det -nopolar")), 1),
+                                    (found, self.compat(self.base("-curved_det -nopolar")), 1.0056)):
+            captured = [a / b for a, b in zip(image.image, bare.image) if b > 1e-6 * bare.peak]
+            self.assertSize(max(captured) / min(captured), "%.4f" % corner)
+
+    def test_oversample_rule(self):
+        # the beam passes 99.75 mm beside the panel, whose nearest pixels are 122 mm away; 3 x 1400 A x 0.5 mm / 1.3 A = 1615 mm
+        for image, factor in zip(self.both(self.base("-oversample 0 -N 20 -Xbeam -100 -Ybeam 16")), (14, 24)):
+            self.assertIn("auto-selected %d-fold oversampling" % factor, image.out)
 
     def test_curved_last(self):
         self.not_taken_over()

@@ -121,6 +121,9 @@ class Intensity(QuirkTest):
 
     def test_range_step_asymmetric(self):
         self.compare("-hdivrange 15 -hdivstep 5", "0.91")
+        # 2.5 steps are rounded to the even number
+        self.assertSame(self.default(self.base("-hdivrange 5 -hdivstep 2")),
+                        self.default(self.base("-hdivrange 4 -hdivsteps 3")))
 
     def test_count_only_divergence(self):
         for flag in "-hdivsteps", "-vdivsteps", "-divsteps":
