@@ -315,7 +315,7 @@ static void other_contents_are_refused_by_what_they_are(void **state) {
         db_status status;
         const char *expected;
     } cases[] = {
-        { "", 0, DB_ERROR_INPUT, "nothing" },
+        { "", 0, DB_ERROR_INPUT, "empty" },
         { "{", 1, DB_ERROR_INPUT, "7b" },
         { "{\nHEADER_BYTES", 14, DB_ERROR_INPUT, "HEADER_BYTES" },
         { "{\nHEADER_BYTES=512", 18, DB_ERROR_INPUT, "truncated" },
