@@ -43,7 +43,7 @@ for release; do
         inside="unshare --mount" enter='mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"'
     fi
     if ! $inside sh -c "$enter" "$there" \
-        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin sh /dualbragg/setup.sh "$line" > "$work/log" 2>&1; then
+        env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin sh /dualbragg/setup.sh "$line" > "$work/log" 2>&1; then
         echo "FAILED on $release:"
         cat "$work/log"
         exit 1

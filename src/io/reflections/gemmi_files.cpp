@@ -758,19 +758,26 @@ model_transform::transform model_transform::of_solvent(const density &d) const {
     mask.copy_metadata_from(d.grid);
     mask.data.resize(d.grid.data.size());
     gemmi::Model heavy = structure_.models[0]; // radii of the others contain their hydrogens
+    gemmi::SolventMasker masker(gemmi::AtomicRadiiSet::Cctbx);
+    double radius = 0;
     for (gemmi::Chain &chain : heavy.chains)
-        for (gemmi::Residue &residue : chain.residues)
+        for (gemmi::Residue &residue : chain.residues) {
             gemmi::vector_remove_if(residue.atoms,
                                     [](const gemmi::Atom &atom) { return atom.is_hydrogen(); });
-    try {
-        gemmi::SolventMasker(gemmi::AtomicRadiiSet::Cctbx).put_mask_on_grid(mask, heavy);
-    } catch (const std::runtime_error &) { // an atom's ball does not fit into the grid
-        const gemmi::UnitCell &c = structure_.cell;
-        fail("a solvent around atoms does not fit into a cell of " + short_number(c.a) + " x " +
-             short_number(c.b) + " x " + short_number(c.c) + " A at a resolution of " +
-             short_number(options_.dmin) +
-             " A: expected a finer resolution, or no solvent (k_sol 0)");
-    }
+            for (const gemmi::Atom &atom : residue.atoms)
+                radius = std::max(radius, gemmi::cctbx_vdw_radius(atom.element) + masker.rprobe);
+        }
+    // an atom's ball does not fit into the grid: older gemmi refuses, later ones give coarse masks
+    const int size[3] = { mask.nu, mask.nv, mask.nw };
+    for (int i = 0; i < 3; i++)
+        if (2 * std::ceil(radius / mask.spacing[i]) >= size[i]) {
+            const gemmi::UnitCell &c = structure_.cell;
+            fail("a solvent around atoms does not fit into a cell of " + short_number(c.a) + " x " +
+                 short_number(c.b) + " x " + short_number(c.c) + " A at a resolution of " +
+                 short_number(options_.dmin) +
+                 " A: expected a finer resolution, or no solvent (k_sol 0)");
+        }
+    masker.put_mask_on_grid(mask, heavy);
     return gemmi::transform_map_to_f_phi(mask, true);
 }
 
