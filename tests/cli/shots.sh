@@ -23,18 +23,16 @@ cmp a.h5 b.h5 && cmp n.h5 m.h5 || complain "files depend on the number of thread
 sim $closed $vary --random 7 --range 3 4 -noisefile part.h5
 "$DUALBRAGG" compare n.h5#4 part.h5#2 -quiet || complain "a shot depends on the range that is made"
 
-case $("$DUALBRAGG" --version) in *MPI*)
-    if command -v mpirun > /dev/null; then
-        mpi="env ASAN_OPTIONS=detect_leaks=0 OMPI_MCA_btl_vader_single_copy_mechanism=none mpirun --allow-run-as-root --oversubscribe --quiet"
-        # shellcheck disable=SC2086
-        $mpi -n 3 "$DUALBRAGG" sim $closed $vary --random 7 -hdf5file p.h5 -noisefile q.h5 --threads 1 > said 2>&1 || cat said
-        cmp a.h5 p.h5 && cmp n.h5 q.h5 || complain "files depend on the number of processes"
-        printf 'misset=[1, 2, 3]\nmisset=random\nmatrix=missing.mat\n' > wrong.txt
-        # shellcheck disable=SC2086
-        $mpi -n 2 "$DUALBRAGG" sim $closed --shots wrong.txt -hdf5file x.h5 > said 2>&1 && complain "processes: no failure"
-        [ "$(grep -c "shot 3: .*missing.mat" said)" = 1 ] || complain "processes: $(cat said)"
-    fi ;;
-esac
+. "$SOURCE_DIR/tests/support/processes"
+if [ -n "$mpi" ]; then
+    # shellcheck disable=SC2086
+    $mpi -n 3 "$DUALBRAGG" sim $closed $vary --random 7 -hdf5file p.h5 -noisefile q.h5 --threads 1 > said 2>&1 || cat said
+    cmp a.h5 p.h5 && cmp n.h5 q.h5 || complain "files depend on the number of processes"
+    printf 'misset=[1, 2, 3]\nmisset=random\nmatrix=missing.mat\n' > wrong.txt
+    # shellcheck disable=SC2086
+    $mpi -n 2 "$DUALBRAGG" sim $closed --shots wrong.txt -hdf5file x.h5 > said 2>&1 && complain "processes: no failure"
+    [ "$(grep -c "shot 3: .*missing.mat" said)" = 1 ] || complain "processes: $(cat said)"
+fi
 
 # shots of a list are those of single runs
 printf 'one.cbf model.misset=[10, 20, 30] model.fluence=2e26\n# none\nmisset=[1, 2, 3] cell=[80, 80, 40, 90, 90, 90] phi=3 seed=7\n' > list.txt

@@ -36,7 +36,10 @@ interrupt() {
 }
 export DUALBRAGG
 (ulimit -c 0 && [ "$(ulimit -c)" = 0 ]) && ulimit -c 0
-interrupt 129 HUP
+# UCX of Open MPI 5 takes SIGHUP before the program begins: such a program lives on, as under nohup
+takes_hup=
+if ldd "$DUALBRAGG" 2> /dev/null | grep -q libucs; then takes_hup=yes; fi
+[ -n "$takes_hup" ] || interrupt 129 HUP
 interrupt 130 INT
 interrupt 131 QUIT
 interrupt 138 USR1

@@ -149,9 +149,9 @@ no_leftovers "Ctrl-C with many shots"
 fit 0 joint.yaml --output cut --resume --no-report
 result cut.json | cmp -s - expected || fail "a cancelled and resumed run has another result"
 
-if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
-    # Open MPI's own leaks do not count
-    ASAN_OPTIONS=detect_leaks=0 $interruptible mpirun --allow-run-as-root --oversubscribe --quiet -n 2 "$DUALBRAGG" fit joint.yaml --output cut > out 2> err < /dev/null &
+. "$SOURCE_DIR/tests/support/processes"
+if [ -n "$mpi" ]; then
+    $interruptible $mpi -n 2 "$DUALBRAGG" fit joint.yaml --output cut > out 2> err < /dev/null &
     running=$!
     while kill -0 $running 2> /dev/null && ! grep -q stage:search cut.checkpoint 2> /dev/null; do sleep 0.01; done
     ended=

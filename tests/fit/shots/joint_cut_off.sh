@@ -96,11 +96,8 @@ running=$!
 while kill -0 $running 2> /dev/null && ! grep -q stage:intensity freed.checkpoint 2> /dev/null; do sleep 0.01; done
 kill -9 $running || fail "the held run had ended before it could be killed"
 wait $running 2> /dev/null || true
-processes=
-if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
-    processes="env ASAN_OPTIONS=detect_leaks=0 mpirun --allow-run-as-root --oversubscribe --quiet -n 2"
-fi
-$processes "$DUALBRAGG" fit joint.yaml --output freed --resume "$@" intensities.reference=whole.hkl intensities.reference_restraint=0.5 \
+. "$SOURCE_DIR/tests/support/processes"
+${mpi:+$mpi -n 2} "$DUALBRAGG" fit joint.yaml --output freed --resume "$@" intensities.reference=whole.hkl intensities.reference_restraint=0.5 \
     > out 2> err < /dev/null || fail "a held run does not go on: $(cat err)"
 result freed.json > found
 result held.json | cmp -s - found || fail "a held run that was killed: $(result held.json | diff - found | head -5)"

@@ -144,9 +144,8 @@ done
 near "the footprint of all" "$(refined found.json footprint_hh)" 0.0625 0.004
 
 # processes: results do not depend on their number
-if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
-    # Open MPI leaves memory behind in plug-ins that it has unloaded: leaks are looked for in the runs of one process
-    mpi="env ASAN_OPTIONS=detect_leaks=0 mpirun --allow-run-as-root --oversubscribe --quiet"
+. "$SOURCE_DIR/tests/support/processes"
+if [ -n "$mpi" ]; then
     status=0
     $mpi -n 4 "$DUALBRAGG" fit joint.yaml --output four --threads 1 > out 2> err < /dev/null || status=$?
     [ $status -eq 0 ] || fail "four processes: exit status $status: $(cat err)"

@@ -97,9 +97,10 @@ fit 0 series.yaml model.symmetry=oP --output lattice --no-report
 grep -q '"space_group": "P 1"' lattice.json || fail "the space group of a lattice: $(grep space_group lattice.json)"
 grep -q "symmetry 'oP' is no space group for merged intensities, which are those of P 1" out || fail "the log: $(cat out)"
 # over two processes rank 0 reads the other's models again, for tables; what the results say of them stays
-if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
+. "$SOURCE_DIR/tests/support/processes"
+if [ -n "$mpi" ]; then
     status=0
-    env ASAN_OPTIONS=detect_leaks=0 mpirun --allow-run-as-root --oversubscribe --quiet -n 2 \
+    $mpi -n 2 \
         "$DUALBRAGG" fit series.yaml --output two --no-report --threads 1 > out 2> err < /dev/null || status=$?
     [ $status -eq 0 ] || fail "two processes: exit status $status: $(cat err)"
     python3 -S - << 'END' || fail "shots of two processes differ from those of one"

@@ -2,12 +2,12 @@
 # Several processes: one is killed, or asked to end; with another number of processes the run goes on to the same result.
 set -eu
 . "$SOURCE_DIR/tests/support/shots"
-"$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null || {
+. "$SOURCE_DIR/tests/support/processes"
+[ -n "$mpi" ] || {
     echo "without MPI"
     exit 77
 }
 interruptible="env --default-signal=INT" # which a shell has background jobs ignore
-mpi="env ASAN_OPTIONS=detect_leaks=0 mpirun --allow-run-as-root --oversubscribe --quiet"
 
 shots 10
 echo images/missing.img >> shots.txt

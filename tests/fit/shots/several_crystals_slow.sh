@@ -72,8 +72,9 @@ head -n 8 frames.txt > few.txt
 fit 0 series.yaml --output one --no-report --threads 1 shots.list=few.txt
 fit 0 series.yaml --output two --no-report --threads 2 shots.list=few.txt
 cmp one.hkl two.hkl || fail "two threads: other reflections"
-if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
-    env ASAN_OPTIONS=detect_leaks=0 mpirun --allow-run-as-root --oversubscribe --quiet -n 2 "$DUALBRAGG" fit series.yaml --output processes \
+. "$SOURCE_DIR/tests/support/processes"
+if [ -n "$mpi" ]; then
+    $mpi -n 2 "$DUALBRAGG" fit series.yaml --output processes \
         --no-report --threads 1 shots.list=few.txt > out 2> err < /dev/null || fail "two processes: $(cat err)"
     cmp one.hkl processes.hkl || fail "two processes: other reflections"
     diff -r one_shots processes_shots > out || fail "two processes: other models: $(head -n 10 out)"

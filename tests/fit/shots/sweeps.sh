@@ -83,8 +83,9 @@ as_rendered listed
 near "listed: misset z" "$(refined listed.json misset_z)" 0 0.002
 
 # so are the reflections of several processes
-if "$DUALBRAGG" --version | grep -q MPI && command -v mpirun > /dev/null; then
-    env ASAN_OPTIONS=detect_leaks=0 mpirun --allow-run-as-root --oversubscribe --quiet -n 2 "$DUALBRAGG" fit series.yaml --output processes \
+. "$SOURCE_DIR/tests/support/processes"
+if [ -n "$mpi" ]; then
+    $mpi -n 2 "$DUALBRAGG" fit series.yaml --output processes \
         --no-report --threads 1 > out 2> err < /dev/null || fail "two processes: $(cat err)"
     cmp sweeps.hkl processes.hkl || fail "two processes: other reflections"
     [ "$(wc -c < sweeps.refl)" -eq "$(wc -c < processes.refl)" ] || fail "two processes: another table: $(ls -l ./*.refl)"
