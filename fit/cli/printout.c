@@ -531,7 +531,10 @@ static void say_curve(db_fit_log *log, const db_found_curve *c) {
         db_fit_say(log, "\nSites %s: edge at %s eV\n", c->name,
                    db_value_with_error(edge, c->edge, c->edge_error));
     else
-        db_fit_say(log, "\nSites %s: no edge, because f'' does not rise\n", c->name);
+        db_fit_say(log,
+                   "\nSites %s: no edge, because f'' does not rise by more than twice its error: "
+                   "%s electrons\n",
+                   c->name, db_value_with_error(edge, c->rise, c->rise_error));
     if (isfinite(c->shift))
         db_fit_say(log,
                    "  f'' lies %s eV above that of the first sites, by the area between both.\n",

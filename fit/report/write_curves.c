@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 #include "fit/result/curves_found.h"
 
+#include <math.h>
 #include <stdio.h>
 
 db_status db_write_found_curve(db_context *context, const char *path, const db_fit_config *config,
@@ -21,10 +22,13 @@ db_status db_write_found_curve(db_context *context, const char *path, const db_f
         return status;
     }
     const db_found_curve *const c = &found.kind[kind];
-    fprintf(text.stream,
-            "# dualbragg %s: refined f' and f'' of %s (electrons); edge %.7g eV, standard error "
-            "%.3g eV\n# energy f' f'' error(f') error(f'')\n",
-            db_version(), c->name, c->edge, c->edge_error);
+    fprintf(text.stream, "# dualbragg %s: refined f' and f'' of %s (electrons); ", db_version(),
+            c->name);
+    if (isfinite(c->edge))
+        fprintf(text.stream, "edge %.7g eV, standard error %.3g eV", c->edge, c->edge_error);
+    else
+        fputs("no edge, because f'' does not rise by more than twice its error", text.stream);
+    fputs("\n# energy f' f'' error(f') error(f'')\n", text.stream);
     for (size_t i = 0; i < c->count; i++) {
         const db_curve_point *const p = &c->point[i];
         fprintf(text.stream, "%.10g %.8g %.8g %.4g %.4g\n", p->energy, p->f_prime, p->f_second,
@@ -53,7 +57,9 @@ static const db_json_field curve_rows[] = {
     NAMED("sites", name, "", "as in `intensity.sites`"),
     VALUE(edge, "eV",
           "energy at which f'' rises through the middle between two levels: the means of its "
-          "points in both wings (`curves.wings`); without wings its first and last values"),
+          "points in both wings (`curves.wings`); without wings the means, weighted by errors, of "
+          "points 10 eV or more below and above its step; null: f'' does not rise by more than "
+          "twice its error"),
     VALUE(edge_error, "eV", "standard error of the edge"),
     VALUE(shift, "eV",
           "energy shift of f'' from the first kind: area between both curves around their edges, "

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A rise of f'' below this many of its standard errors is no edge. */
+#define LEAST_RISE 2
+
 void db_found_curves_clear(db_found_curves *found) {
     for (size_t k = 0; k < found->count; k++) free(found->kind[k].point);
     memset(found, 0, sizeof *found);
@@ -29,19 +32,76 @@ static void take_points(const db_fit_estimates *estimates, int number, db_found_
     }
 }
 
-/* Number of points at either end that define the level of f'' there: points within the wings of the settings, at
- * least one. */
-static size_t wing_of(const db_found_curve *c, double wing) {
-    size_t count = 1;
-    while (2 * (count + 1) < c->count && c->point[count].energy - c->point[0].energy <= wing)
-        count++;
-    return count;
+/* Weight of a point in a mean of f''. */
+static double weight_of(const db_curve_point *point) {
+    const double error = point->f_second_error;
+    return error > 0 && isfinite(error) ? 1 / (error * error) : 0;
 }
 
-static double mean_second(const db_curve_point *point, size_t count) {
+/* Adds a mean of f'' of some points, times a factor, to the weights of all; weighted by errors where there are any. */
+static void add_mean(const db_found_curve *c, size_t from, size_t to, int by_errors, double factor,
+                     double *weight) {
     double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += point[i].f_second;
-    return sum / (double)count;
+    for (size_t i = from; i < to && by_errors; i++) sum += weight_of(&c->point[i]);
+    for (size_t i = from; i < to; i++)
+        weight[i] += factor * (sum > 0 ? weight_of(&c->point[i]) / sum : 1 / (double)(to - from));
+}
+
+static double weighted_sum(const db_found_curve *c, const double *weight) {
+    double sum = 0;
+    for (size_t i = 0; i < c->count; i++) sum += weight[i] * c->point[i].f_second;
+    return sum;
+}
+
+/* The upward step that is nearest to f'': number of points below it. */
+static size_t nearest_step(const db_found_curve *c) {
+    double below[2] = { 0, 0 }, all[2] = { 0, 0 }, most = 0;
+    size_t best = c->count / 2;
+    for (size_t i = 0; i < c->count; i++) {
+        all[0] += weight_of(&c->point[i]);
+        all[1] += weight_of(&c->point[i]) * c->point[i].f_second;
+    }
+    for (size_t i = 0; i + 1 < c->count; i++) {
+        below[0] += weight_of(&c->point[i]);
+        below[1] += weight_of(&c->point[i]) * c->point[i].f_second;
+        const double above = all[0] - below[0];
+        if (!(below[0] > 0 && above > 0)) continue;
+        const double rise = (all[1] - below[1]) / above - below[1] / below[0],
+                     gain = rise * rise * below[0] * above;
+        if (!(rise > 0 && gain > most)) continue;
+        most = gain;
+        best = i + 1;
+    }
+    return best;
+}
+
+/* Points whose means are the levels of f'': the first `low`, and from `high` on. */
+typedef struct curve_sides {
+    size_t low, high;
+} curve_sides;
+
+/* Within the wings of the settings; without wings farther from the nearest step than the edge can be, or else all. */
+static curve_sides sides_of(const db_found_curve *c, double wing) {
+    const size_t n = c->count, step = nearest_step(c);
+    const double middle = 0.5 * (c->point[step - 1].energy + c->point[step].energy);
+    curve_sides sides = { wing > 0 ? 1 : step, step };
+    if (wing > 0) {
+        while (2 * (sides.low + 1) < n && c->point[sides.low].energy - c->point[0].energy <= wing)
+            sides.low++;
+        sides.high = n - sides.low;
+        return sides;
+    }
+    while (sides.low > 0 && middle - c->point[sides.low - 1].energy < DB_EDGE_REACH) sides.low--;
+    while (sides.high < n && c->point[sides.high].energy - middle < DB_EDGE_REACH) sides.high++;
+    return (curve_sides){ sides.low > 0 ? sides.low : step, sides.high < n ? sides.high : step };
+}
+
+/* Adds both levels of f'', times a factor each, to the weights of its points. */
+static void add_levels(const db_found_curve *c, double wing, double of_low, double of_high,
+                       double *weight) {
+    const curve_sides sides = sides_of(c, wing);
+    add_mean(c, 0, sides.low, !(wing > 0), of_low, weight);
+    add_mean(c, sides.high, c->count, !(wing > 0), of_high, weight);
 }
 
 /* The steepest rise through a level between neighbouring points; SIZE_MAX: none. */
@@ -71,29 +131,27 @@ static double error_by_slopes(const db_fit_estimates *e, const size_t *of_second
     return sqrt(fmax(sum, 0));
 }
 
+/* slope: [points], 0. */
 static void find_edge(const db_fit_estimates *estimates, const size_t *of_second, double wing,
                       double *slope, db_found_curve *c) {
-    const size_t n = c->count, w = wing_of(c, wing);
-    const double level = 0.5 * (mean_second(c->point, w) + mean_second(c->point + n - w, w));
-    const size_t at = steepest_rise(c, level);
+    const size_t n = c->count;
     c->edge = c->edge_error = NAN;
+    add_levels(c, wing, -1, 1, slope);
+    c->rise = weighted_sum(c, slope);
+    c->rise_error = error_by_slopes(estimates, of_second, n, slope);
+    memset(slope, 0, n * sizeof *slope);
+    add_levels(c, wing, 0.5, 0.5, slope);
+    const double level = weighted_sum(c, slope);
+    const size_t at = c->rise > LEAST_RISE * c->rise_error ? steepest_rise(c, level) : SIZE_MAX;
     if (at == SIZE_MAX) return;
     const db_curve_point *const low = &c->point[at], *const high = low + 1;
     const double rise = high->f_second - low->f_second, step = high->energy - low->energy,
                  part = (level - low->f_second) / rise;
     c->edge = low->energy + step * part;
-    for (size_t i = 0; i < n; i++)
-        slope[i] = i < w || i >= n - w ? 0.5 / (double)w * step / rise : 0;
+    for (size_t i = 0; i < n; i++) slope[i] *= step / rise;
     slope[at] -= (1 - part) * step / rise;
     slope[at + 1] -= part * step / rise;
     c->edge_error = error_by_slopes(estimates, of_second, n, slope);
-}
-
-/* Rise of f'' from its first values to its last ones, mean of two kinds. */
-static double mean_step(const db_found_curve *a, const db_found_curve *b, size_t wing) {
-    const size_t last = a->count - wing;
-    return 0.5 * (mean_second(a->point + last, wing) - mean_second(a->point, wing) +
-                  mean_second(b->point + last, wing) - mean_second(b->point, wing));
 }
 
 /* A step that moves by an energy leaves an area of this energy times the step. Stills tell areas better than single points, which
@@ -101,11 +159,11 @@ static double mean_step(const db_found_curve *a, const db_found_curve *b, size_t
  * slope: [2][points], 0; of_second: this place for f'', after the first kind's. */
 static void find_shift(const db_fit_estimates *estimates, const size_t *of_second, double wing,
                        const db_found_curve *first, double *slope, db_found_curve *c) {
-    const size_t n = c->count, w = wing_of(c, wing);
+    const size_t n = c->count;
     const double width = c->point[1].energy - c->point[0].energy,
                  middle = 0.5 * (first->edge + c->edge),
                  reach = DB_EDGE_REACH + width + 0.5 * fabs(c->edge - first->edge),
-                 step = mean_step(first, c, w);
+                 step = 0.5 * (first->rise + c->rise);
     if (!isfinite(middle) || !(step > 0)) return;
     c->shift = 0;
     for (size_t i = 0; i < n; i++) {
@@ -114,11 +172,9 @@ static void find_shift(const db_fit_estimates *estimates, const size_t *of_secon
         slope[i] = width / step;
         slope[n + i] = -width / step;
     }
-    for (size_t i = 0; i < n; i++) {
-        const double of_step = (i >= n - w ? 0.5 : i < w ? -0.5 : 0) / (double)w;
-        slope[i] -= c->shift / step * of_step;
-        slope[n + i] -= c->shift / step * of_step;
-    }
+    const double by_level = 0.5 * c->shift / step;
+    add_levels(first, wing, by_level, -by_level, slope);
+    add_levels(c, wing, by_level, -by_level, slope + n);
     c->shift_error = error_by_slopes(estimates, of_second, 2 * n, slope);
 }
 

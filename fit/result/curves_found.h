@@ -17,8 +17,10 @@ typedef struct db_found_curve {
     char name[DB_SITE_KIND_NAME]; /* name of the kind's sites */
     size_t count;
     db_curve_point *point; /* owned */
-    /* Energy (eV) at the steepest rise of f'' through the mean of its first and last values, and standard error;
-     * NAN: no rise */
+    /* Rise of f'' from the level below its edge to the one above (electrons), and standard error */
+    double rise, rise_error;
+    /* Energy (eV) at the steepest rise of f'' through the mean of both levels, and standard error; NAN: f'' does not rise
+     * by more than twice its error */
     double edge, edge_error;
     /* How far f'' lies above that of the first kind in energy (eV), and standard error: the area between both about their edges, divided
      * by the step. NAN: the first kind, or no rise */

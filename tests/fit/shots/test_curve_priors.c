@@ -2,11 +2,13 @@
 
 #include "support/unit_test.h"
 #include "fit/config/quantity.h"
+#include "fit/report/write_curves.h"
 #include "fit/result/curves_found.h"
 #include "fit/result/estimates.h"
 #include "fit/shots/curves.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -355,6 +357,63 @@ static void an_edge_is_half_of_the_step(void **state) {
     let_go(all);
 }
 
+/* Without wings the levels are the means of what lies 10 eV or more from the step at 7122.5 eV, by their errors. */
+static void levels_without_wings_have_all_points_beyond_the_edge(void **state) {
+    (void)state;
+    db_shots *const all = shots_with_curves();
+    db_fit_estimates estimates = { .memory = NULL };
+    db_found_curves found;
+    /* the ends are hardly known, and say that f'' falls */
+    const double second[POINTS] = { 8, 0.6, 0.4, 0.5, 1.5, 3.5, 4.2, 3.9, -9 },
+                 error[POINTS] = { 7, 0.3, 0.2, 0.2, 0.2, 0.2, 0.2, 0.4, 6 };
+    assert_int_equal(db_estimates_make(context, &all->settings, &estimates), DB_OK);
+    for (size_t i = 0; i < UNKNOWNS; i++) {
+        estimates.list[i].value = i > POINTS ? second[i - 1 - POINTS] : -4;
+        estimates.list[i].error = i > POINTS ? error[i - 1 - POINTS] : 0.3;
+    }
+    assert_int_equal(db_curves_found(context, "FE=table", &all->settings, &estimates, &found),
+                     DB_OK);
+    const size_t of_level[] = { 0, 1, 2, 7, 8 };
+    double level[2] = { 0, 0 }, weight[2] = { 0, 0 }, variance = 0;
+    for (size_t i = 0; i < sizeof of_level / sizeof *of_level; i++) {
+        const size_t at = of_level[i], side = at > POINTS / 2;
+        level[side] += second[at] / square_of(error[at]);
+        weight[side] += 1 / square_of(error[at]);
+    }
+    for (int side = 0; side < 2; side++) {
+        level[side] /= weight[side];
+        variance += 0.25 / weight[side];
+    }
+    const double middle = 0.5 * (level[0] + level[1]), part = (middle - 1.5) / 2;
+    variance += square_of((1 - part) * 0.2) + square_of(part * 0.2);
+    assert_true(fabs(found.kind[0].rise - (level[1] - level[0])) < 1e-9);
+    assert_true(fabs(found.kind[0].edge - (first + 4 * step + step * part)) < 1e-9);
+    assert_true(fabs(found.kind[0].edge_error - step / 2 * sqrt(variance)) < 1e-9);
+    db_found_curves_clear(&found);
+    for (size_t i = 0; i < UNKNOWNS; i++) estimates.list[i].error *= 20; /* no rise is known */
+    assert_int_equal(db_curves_found(context, "FE=table", &all->settings, &estimates, &found),
+                     DB_OK);
+    assert_true(isnan(found.kind[0].edge) && found.kind[0].rise > 3 &&
+                found.kind[0].rise_error > 2);
+    db_found_curves_clear(&found);
+    db_fit_config *const config = calloc(1, sizeof *config);
+    assert_non_null(config);
+    config->settings = all->settings;
+    snprintf(config->sites, sizeof config->sites, "FE=table");
+    assert_int_equal(db_write_found_curve(context, "no_edge.tsv", config, &estimates, 0), DB_OK);
+    free(config);
+    char line[200];
+    FILE *const file = fopen("no_edge.tsv", "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    fclose(file);
+    remove("no_edge.tsv");
+    assert_non_null(strstr(line, "; no edge, because f'' does not rise"));
+    assert_null(strstr(line, "nan"));
+    free(estimates.memory);
+    let_go(all);
+}
+
 /* Area between two f'' within 10 eV, a step and half the edges' distance of their middle, in widths of the mean step. y: f'' of one
  * kind, then of the other; edges at 7120.5 and 7121.9 eV. */
 static double area_between(const double *y) {
@@ -431,6 +490,7 @@ int main(void) {
         cmocka_unit_test(no_curves_no_priors),
         cmocka_unit_test(shots_tell_how_smooth_curves_are),
         cmocka_unit_test(an_edge_is_half_of_the_step),
+        cmocka_unit_test(levels_without_wings_have_all_points_beyond_the_edge),
         cmocka_unit_test(edges_are_apart_by_an_area),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
