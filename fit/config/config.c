@@ -407,6 +407,11 @@ static db_status add_curves(const db_config_reader *reader, const db_yaml_node *
     if (!*config->shot_list)
         return db_config_fail(reader, energies, section, "energies",
                               "many shots share these curves: expected shots.list");
+    if ((settings->curves.wings[0] > 0) != (settings->curves.wings[1] > 0))
+        return db_config_fail(reader, db_yaml_find(map, "wings"), section, "wings",
+                              "expected how near to the ends (eV) and a standard deviation "
+                              "(electrons), both above 0, or 0, 0 for none, found %g, %g",
+                              settings->curves.wings[0], settings->curves.wings[1]);
     for (int k = 0; k < kinds; k++)
         for (int second = 0; second < 2; second++)
             for (size_t i = 0; i < (size_t)points[2]; i++) {

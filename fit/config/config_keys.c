@@ -370,7 +370,7 @@ static const db_config_key curves_keys[] = {
         "f'' is the starting curve; 0: none"),
     NUMBERS("wings", 2, IN_CONFIG(settings.curves.wings), (NOT_NEGATIVE), "eV, electrons", NULL, NULL,
         "prior on points near the first and last energy: how near (eV), and standard deviation from the starting "
-        "curve (electrons); 0, 0: none"),
+        "curve (electrons), both above 0; 0, 0: none"),
 };
 
 /* clang-format on */

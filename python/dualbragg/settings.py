@@ -398,7 +398,7 @@ class Curves(Section):
     starting curve; 0: none; default: chosen by the shots: the value that makes them most likely (evidence)"""
     wings: Optional[Numbers] = None
     """eV, electrons: prior on points near the first and last energy: how near (eV), and standard deviation from the
-    starting curve (electrons); 0, 0: none"""
+    starting curve (electrons), both above 0; 0, 0: none"""
 
 
 @dataclass

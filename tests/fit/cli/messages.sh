@@ -82,6 +82,10 @@ refine: {misset_x: , misset_y: , misset_z: }
 TEXT
     expect 2 'curves.energies: 7.09 to 7.15 look like keV: energies are in eV' curves.yaml 'curves.energies=[7.09, 7.15, 7]'
     expect 2 'expected first < last (eV) and 3 to 200 points (kinds of sites: 1), found 7150, 7090, 7' curves.yaml 'curves.energies=[7150, 7090, 7]'
+    for wings in '[8, 0]' '[0, 0.3]'; do
+        expect 2 'curves.wings: expected how near to the ends (eV) and a standard deviation (electrons), both above 0' curves.yaml \
+            "curves.wings=$wings"
+    done
     expect 2 'expected first < last (eV) and 3 to 200 points' curves.yaml 'curves.energies=[7090, 7150, 2]'
     sed '/^shots/d' curves.yaml > still.yaml
     expect 2 'many shots share these curves: expected shots.list' still.yaml --image near_edge.img
