@@ -40,6 +40,17 @@ static db_status open_context(db_session *session) {
     return status == DB_OK ? DB_OK : db_session_complain(session, status);
 }
 
+/* How far energies of varied shots are from that of the beam (db_setup.site_reach): by their spectrum
+ * (db_experiment_set_sase), and by seven standard deviations of its wavelength. */
+static double reach_of_shots(const db_settings *settings) {
+    const double of_spectrum =
+        settings->sase[0] > 0 ? 1.3 * settings->sase[0] + settings->sase[1] / 3 : 0;
+    const double of_wavelength = 7 * settings->wavelength_jitter;
+    const double longest = (1 + of_wavelength) / fmax(0.1, 1 - of_spectrum),
+                 shortest = fmax(0.5, 1 - of_wavelength) / (1 + of_spectrum);
+    return fmax(longest, 1 / shortest) - 1;
+}
+
 static db_status resolve_session(db_session *session) {
     const db_setup *setup = &session->settings.setup;
     db_status prepared = db_amorphous_prepare(&session->settings);
@@ -52,6 +63,7 @@ static db_status resolve_session(db_session *session) {
             session->settings.command, DB_ERROR_INPUT,
             "no structure factors: expected -hkl FILE or -default_F F, found neither");
     db_setup own = *setup;
+    own.site_reach = reach_of_shots(&session->settings);
     if (session->settings.shots_file && !own.spectrum_file)
         own.spectrum_resolution = 0; /* that of the spectra in the list */
     db_status status =

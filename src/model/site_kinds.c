@@ -113,7 +113,14 @@ static db_status check_reach(db_context *context, const db_site_kind *kind, doub
     const double rounding = 1e-7 * energy, first = kind->energy[0],
                  last = kind->energy[kind->count - 1];
     if (energy >= first - rounding && energy <= last + rounding) return DB_OK;
+    const double wavelength = DB_EV_ANGSTROM / energy, of_kev = 1000 * wavelength;
     const int thousands = energy / last > 300 && energy / first < 3000;
+    if (of_kev >= first - rounding && of_kev <= last + rounding)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "sites %s: a source has %.8g A, which is %.8g eV: expected a curve that "
+                       "reaches there, found one from %.8g to %.8g eV; %.8g looks like keV: "
+                       "expected energies in eV",
+                       kind->name, wavelength, energy, first, last, wavelength);
     return db_fail(context, DB_ERROR_INPUT,
                    "sites %s: a source has %.8g eV: expected a curve that reaches there, found one "
                    "from %.8g to %.8g%s",

@@ -58,10 +58,36 @@ int db_setup_is_table(const char *curve) {
            (!curve[TABLE_LENGTH] || curve[TABLE_LENGTH] == ':');
 }
 
+/* Has an element an edge between two energies? f'' rises there alone. */
+static int has_edge(const db_site_choice *choice, double from, double to) {
+    db_site_kind ends; /* two points */
+    if (db_make_site_curve(NULL, choice->element, 0, from, to, to - from, &ends) != DB_OK) return 0;
+    const int rises = ends.f_second[1] > ends.f_second[0];
+    free(ends.energy);
+    return rises;
+}
+
+/* Energies in keV that were taken for wavelengths: no crystallography is done at such wavelengths, an edge of the element is
+ * near these energies, and none near those of the wavelengths. range: wavelengths of the sources (A). */
+static db_status check_unit(db_context *context, const db_site_choice *choice,
+                            const double range[2]) {
+    const double near = 0.05, longest = 5; /* A */
+    const double low = (1 - near) * DB_EV_ANGSTROM / range[1],
+                 high = (1 + near) * DB_EV_ANGSTROM / range[0];
+    if (range[0] < longest || has_edge(choice, low, high) ||
+        !has_edge(choice, (1 - near) * 1000 * range[0], (1 + near) * 1000 * range[1]))
+        return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "sites %s: a source has %.8g A, which is %.8g eV, where %s has no edge; %.8g "
+                   "looks like keV: expected energies in eV",
+                   choice->sites, range[0], DB_EV_ANGSTROM / range[0], choice->element, range[0]);
+}
+
 /* The curve from the element's table, at the energies of all sources and a margin for refinements and other shots. */
 static db_status table_curve(db_context *context, const db_experiment *e,
                              const db_site_choice *choice, const char *shift_text,
-                             const double *points, db_site_kind *kind) {
+                             const db_setup *setup, db_site_kind *kind) {
+    const double *const points = setup->site_points;
     char *end;
     const double shift = *shift_text ? strtod(shift_text + 1, &end) : 0;
     if (*shift_text && (shift_text[0] != ':' || !shift_text[1] || *end || !isfinite(shift)))
@@ -77,31 +103,33 @@ static db_status table_curve(db_context *context, const db_experiment *e,
     const double margin = 0.02, longest_list = 4000, finest = 0.5; /* eV */
     double range[2];
     db_model_wavelengths(e, range);
-    const double ends[2] = { DB_EV_ANGSTROM / range[1], DB_EV_ANGSTROM / range[0] };
-    const double low = points ? points[0] : (1 - margin) * ends[0],
-                 high = points ? points[1] : (1 + margin) * ends[1];
+    const double ends[2] = { DB_EV_ANGSTROM / range[1], DB_EV_ANGSTROM / range[0] },
+                 other = 1 + setup->site_reach;
+    const double low = points ? points[0] : ends[0] * fmin(1 - margin, 1 / other),
+                 high = points ? points[1] : ends[1] * fmax(1 + margin, other);
+    if (!points) DB_TRY(check_unit(context, choice, range));
     return db_make_site_curve(context, choice->element, shift, low, high,
                               fmax(finest, (high - low) / longest_list), kind);
 }
 
 static db_status read_curve(db_context *context, const db_experiment *e,
-                            const db_site_choice *choice, const char *curve, const double *points,
+                            const db_site_choice *choice, const char *curve, const db_setup *setup,
                             db_site_kind *kind) {
     DB_TRY(db_setup_is_table(curve)
-               ? table_curve(context, e, choice, curve + TABLE_LENGTH, points, kind)
+               ? table_curve(context, e, choice, curve + TABLE_LENGTH, setup, kind)
                : db_read_site_curve(context, curve, kind));
-    return points ? db_site_curve_onto(context, points, kind) : DB_OK;
+    return setup->site_points ? db_site_curve_onto(context, setup->site_points, kind) : DB_OK;
 }
 
 db_status db_setup_site_curves(db_context *context, const db_setup_sites *sites,
-                               const double *points, db_experiment *experiment) {
+                               const db_setup *setup, db_experiment *experiment) {
     db_site_kinds with = *experiment->structure_factors.sites;
     db_status status = DB_OK;
     int read = 0;
     for (int k = 0; k < with.count; k++) with.kind[k].energy = NULL; /* of no points yet */
     for (; status == DB_OK && read < with.count; read++)
         status = read_curve(context, experiment, &sites->choice[read], sites->kind[read].curve,
-                            points, &with.kind[read]);
+                            setup, &with.kind[read]);
     if (status == DB_OK) status = db_experiment_set_site_kinds(context, experiment, &with);
     for (int k = 0; k < read; k++) free(with.kind[k].energy);
     return status;

@@ -106,7 +106,7 @@ static db_status read_structure_factors(db_context *context, const db_setup *set
                                                      chosen, sizeof chosen));
     if (!setup->compat && *chosen && !setup->hkl_columns)
         db_setup_note(notes, "%s: amplitudes from %s", setup->hkl_file, chosen);
-    if (sites.count) DB_TRY(db_setup_site_curves(context, &sites, setup->site_points, experiment));
+    if (sites.count) DB_TRY(db_setup_site_curves(context, &sites, setup, experiment));
     return setup->cache_file ? db_write_structure_factor_cache(context, setup->cache_file, factors)
                              : DB_OK;
 }

@@ -78,6 +78,7 @@ END
         expect "$status" "$message" sim $pulses -nointerpolate -model ../model.pdb -model_resolution 6 -spectrumfile ../both.txt \
             -sites "$kinds" -floatfile o "$@"
     }
+    sites 3 "expected a number after the dot of [CHAIN/]RESIDUE.NUMBER:ATOM, found 'A/ZN.:ZN'" A/ZN.:ZN=table
     sites 3 "expected atoms FES:FE1, found none of them" FES:FE1=table
     sites 3 "atom ZN of A 2(ZN) is of two kinds, ZN:ZN and A/ZN:ZN" ZN:ZN=table,A/ZN:ZN=table
     sites 2 "ZN:ZN has two curves, table and ../zinc.tsv" ZN:ZN=table,ZN:ZN=../zinc.tsv
@@ -91,6 +92,30 @@ END
     sites 3 "these look like keV: energies are in eV" ZN:ZN=../kev.tsv
     printf '%s\n' "9500 -5 0.5" "9600 -4 3.9" > ../short.tsv
     sites 3 "a source has 9650 eV: expected a curve that reaches there, found one from 9500 to 9600 eV" ZN:ZN=../short.tsv
+    awk '{ print $1 / 1000, $2 }' ../both.txt > ../both_kev.txt # 9.6 A
+    for curve in ../zinc.tsv table; do
+        sites 3 "looks like keV: expected energies in eV" ZN:ZN=$curve -spectrumfile ../both_kev.txt
+    done
+    expect 3 "a source has 9.65 A, which is 1284.8103 eV, where Zn has no edge" sim $pulses -nointerpolate -model ../model.pdb \
+        -model_resolution 6 -lambda 9.65 -sites ZN:ZN=table -floatfile o
+    model 100.00 | sed 's/ZN/SE/g' > ../selenium.pdb
+    expect 3 "a source has 12.658 A, which is 979.4928 eV, where Se has no edge" sim $pulses -nointerpolate -model ../selenium.pdb \
+        -model_resolution 6 -lambda 12.658 -sites SE:SE=table -floatfile o
+    succeed sim $pulses -nointerpolate -model ../selenium.pdb -model_resolution 6 -lambda 1.5418 -sites SE:SE=table -floatfile ../o
+    printf '%s\n' "9500 -5 0.5" "9600 -4 -1 0.1 0.1" "9700 -4 3.9" > ../negative.tsv
+    sites 3 "negative.tsv:2: expected f'' (column 3) of at least 0, or less by up to 5 of its errors in column 5, found -1" \
+        ZN:ZN=../negative.tsv
+    printf '%s\n' "9500 -0.5 -5" "9700 -0.4 -4" > ../exchanged.tsv
+    sites 3 "exchanged.tsv:1: expected f'' (column 3) of at least 0" ZN:ZN=../exchanged.tsv
+    printf '%s\n' "9500 -5 -0.1 0.3 0.1" "9700 -4 3.9 0.3 0.1" > ../refined.tsv
+    succeed sim $pulses -nointerpolate -model ../model.pdb -model_resolution 6 -spectrumfile ../both.txt -sites ZN:ZN=../refined.tsv \
+        -floatfile ../o
+    if "$DUALBRAGG" --version | grep -q HDF5; then # the table has all energies of the pulses
+        for vary in "-sase 0.05 0.005" "-jitter_wavelength 0.05"; do
+            succeed sim $pulses -nointerpolate -model ../model.pdb -model_resolution 6 -energy 9660 -sites ZN:ZN=table --random 4 \
+                $vary -hdf5file ../shots.h5
+        done
+    fi
     printf '%s\n' "9500 -5" "9700 -4" > ../columns.tsv
     sites 3 "columns.tsv:1: expected three columns, photon energy (eV), f' and f'', found 2" ZN:ZN=../columns.tsv
     printf '%s\n' "9500 -5 1" "9700 -4 1" "9600 -3 1" > ../order.tsv

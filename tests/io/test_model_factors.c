@@ -528,7 +528,15 @@ static void what_is_no_number_in_a_cif_model_is_named(void **state) {
     expect_ok(test_context(), calculate(changed_cif(" 25.5 ", " 25.5(3) "), &options));
     forget(&factors);
     expect_ok(test_context(), calculate(changed_cif(" 25.5 ", " ? "), &options));
+    const double without = amplitude(1, 2, 3);
     forget(&factors);
+    expect_ok(test_context(), calculate(changed_cif(" 25.5 ", " 50 "), &options));
+    assert_true(amplitude(1, 2, 3) == without);
+    forget(&factors);
+    db_site_choice choice = { .sites = "LIG:N'" };
+    const db_structure_factor_options kinds = { .dmin = 3, .choice = &choice, .choice_count = 1 };
+    expect_failure(test_context(), DB_ERROR_INPUT, calculate(changed_cif(" 25.5 ", " ? "), &kinds),
+                   "changed.cif", "sites: atom N' of A", "expected a B factor, found none");
 }
 
 static void what_atoms_of_a_cif_model_lack_is_named(void **state) {

@@ -194,7 +194,10 @@ typedef struct db_setup {
     const double *site_points;
     double misset_frame[3];     /**< degree: turns the axes of misset, see db_crystal; 0 */
     double crystal_position[3]; /**< mm: db_crystal's; 0 */
-    double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** tables of sites reach from 1/(1 + this) of the lowest energy of the sources to 1 + this times the highest, or 2 %
+     * beyond both, whichever is more: other shots of the run have such energies; 0 */
+    double site_reach;
+    double reserved[7]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_setup;
 
 /** First column of a file of amorphous amplitudes. */

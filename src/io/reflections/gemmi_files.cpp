@@ -378,6 +378,11 @@ void check_items(const cif_table &atoms) {
             fail(std::string("expected atoms with _atom_site.") + item + ", found no such item");
 }
 
+// B factors (A^2): what stands for one that an mmCIF file does not know, and what is taken for it.
+const char *const unknown_b_text = "-1e9";
+const float unknown_b = -1e9F, usual_b = 50;
+const char WITHOUT_B = '?'; // flag of such an atom
+
 // The tables that a model needs, by the reader of CIF that images have; gemmi's own takes much
 // longer to compile, and other tables can claim assemblies of any size.
 gemmi::Structure read_mmcif(db_context *context, const char *path, const db_file_content &content) {
@@ -390,6 +395,7 @@ gemmi::Structure read_mmcif(db_context *context, const char *path, const db_file
         check_numbers(category, table);
         const bool atoms = std::strcmp(category, "atom_site") == 0;
         if (atoms) check_items(table);
+        const int b_column = atoms ? db_cif_column(&table, "B_iso_or_equiv") : -1;
         const std::string prefix = std::string("_") + category + ".";
         std::vector<std::string> tags;
         for (size_t c = 0; c < table.columns; c++)
@@ -399,8 +405,12 @@ gemmi::Structure read_mmcif(db_context *context, const char *path, const db_file
         std::vector<std::string> values;
         values.reserve(table.rows * tags.size());
         for (size_t row = 0; row < table.rows; row++) {
-            for (size_t c = 0; c < table.columns; c++)
-                values.push_back(cif_text(table.value[row * table.columns + c]));
+            for (size_t c = 0; c < table.columns; c++) {
+                const bool unknown = static_cast<int>(c) == b_column &&
+                                     db_cif_value(&table, row, b_column).length == 0;
+                values.push_back(unknown ? unknown_b_text
+                                         : cif_text(table.value[row * table.columns + c]));
+            }
             if (tags.size() > table.columns) values.emplace_back(".");
         }
         if (table.rows > 1) block.init_loop(prefix, tags).values = std::move(values);
@@ -436,6 +446,10 @@ std::vector<site_name> names_of_sites(const std::string &list) {
         if (dot != std::string::npos) {
             n.number = n.residue.substr(dot + 1);
             n.residue.resize(dot);
+            if (n.number.empty())
+                fail("sites: expected a number after the dot of [CHAIN/]RESIDUE.NUMBER:ATOM, "
+                     "found '" +
+                     n.text + "'");
         }
         names.push_back(n);
         at = end + 1;
@@ -551,6 +565,10 @@ void model_transform::check_atom(gemmi::Atom &atom, const std::string &where) {
         fail(name + ": expected coordinates (A) within 1000 cells of the origin");
     if (!(atom.occ >= 0 && atom.occ <= 10))
         fail(name + ": expected an occupancy of 0 to 1, found " + short_number(atom.occ));
+    if (atom.b_iso == unknown_b) {
+        atom.b_iso = usual_b;
+        atom.flag = WITHOUT_B;
+    }
     if (!(atom.b_iso >= 0 && atom.b_iso <= 9999))
         fail(name + ": expected a B factor of 0 to 9999 A^2, found " + short_number(atom.b_iso));
     if (atom.element == gemmi::El::X || !gemmi::IT92<double>::has(atom.element.elem))
@@ -636,6 +654,9 @@ void model_transform::choose_sites() {
                                  options_.choice[kind].sites + " and " + options_.choice[k].sites);
                         kind = static_cast<int>(k);
                     }
+                if (kind >= 0 && atom.flag == WITHOUT_B && !atom.aniso.nonzero())
+                    fail("sites: atom " + atom.name + " of " + chain.name + " " + residue.str() +
+                         ": expected a B factor, found none");
                 if (kind >= 0) chosen_element[atom.element.ordinal()] = true;
                 all.push_back({ { structure_.cell.fractionalize(atom.pos), atom, 1 }, kind });
             }

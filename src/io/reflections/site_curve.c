@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENERGY, F_PRIME, F_SECOND, COLUMNS };
+enum { ENERGY, F_PRIME, F_SECOND, COLUMNS, ERROR = COLUMNS + 1, READ };
 
 typedef struct curve_lines {
     double (*point)[COLUMNS];
@@ -34,8 +34,24 @@ static void clear_points(db_site_kind *kind) {
     kind->energy = kind->f_prime = kind->f_second = NULL;
 }
 
+static const char *const names[READ] = { "the photon energy (eV)", "f'", "f''", "the error of f'",
+                                         "the error of f''" };
+
+/* Atoms absorb: f'' below 0 is that of a refined curve, within its error. */
+static db_status check_absorption(db_context *context, const db_text *text) {
+    const double most = 5; /* errors */
+    double column[READ] = { 0 };
+    int found;
+    DB_TRY(db_text_columns(context, text, DB_WHITE_SPACE ",;", names, READ, column, &found));
+    if (found == READ && column[F_SECOND] + most * column[ERROR] >= 0) return DB_OK;
+    return db_fail(
+        context, DB_ERROR_INPUT,
+        "%s:%zu: expected f'' (column 3) of at least 0, or less by up to %g of its errors "
+        "in column 5, found %g; column 2 is f', column 3 f''",
+        text->path, text->line_number, most, column[F_SECOND]);
+}
+
 static db_status parse_line(db_context *context, const db_text *text, double column[COLUMNS]) {
-    static const char *const names[COLUMNS] = { "the photon energy (eV)", "f'", "f''" };
     int found;
     DB_TRY(db_text_columns(context, text, DB_WHITE_SPACE ",;", names, COLUMNS, column, &found));
     if (found < COLUMNS)
@@ -45,7 +61,7 @@ static db_status parse_line(db_context *context, const db_text *text, double col
     if (!(column[ENERGY] > 0))
         return db_fail(context, DB_ERROR_INPUT, "%s:%zu: expected an energy above 0 eV, found %g",
                        text->path, text->line_number, column[ENERGY]);
-    return DB_OK;
+    return column[F_SECOND] < 0 ? check_absorption(context, text) : DB_OK;
 }
 
 static db_status read_lines(db_context *context, db_text *text, curve_lines *lines) {
