@@ -202,13 +202,15 @@ static db_status check_influence(db_context *context, const db_experiment *start
                 : "the strain system of the model has no such strain");
     if (!db_parameter_exists(start, p) && (facts->moves & DB_MOVES_HALO))
         return db_fail(
-            context, DB_ERROR_USAGE,
-            "parameter %s: expected diffuse_sigma and diffuse_gamma in the model, %s, found %s",
-            name_of(p),
-            p == DB_DIFFUSE_SIGMA || p == DB_DIFFUSE_GAMMA
-                ? "with one number for all axes each"
-                : "one of them with a number for each axis",
-            start->crystal.diffuse_gamma[0] > 0 ? "the other kind" : "none");
+            context, DB_ERROR_USAGE, "parameter %s: %s", name_of(p),
+            !(start->crystal.diffuse_gamma[0] > 0)
+                ? "expected diffuse_sigma and diffuse_gamma in the model, found none"
+            : start->crystal.diffuse_anisotropic
+                ? "the model has three numbers of diffuse_sigma, of diffuse_gamma or of both, so "
+                  "each axis has its own of both: expected diffuse_sigma_a, diffuse_gamma_a and so "
+                  "on"
+                : "the model has one diffuse_sigma and one diffuse_gamma for all axes: expected "
+                  "diffuse_sigma or diffuse_gamma");
     if (facts->kind == DB_KIND_DIFFUSE_SIGMA && !(db_parameter_get(start, p) > 0))
         return db_fail(
             context, DB_ERROR_USAGE,

@@ -23,7 +23,8 @@ static const char *what_is_missing(const db_experiment *experiment, db_parameter
            : parameter == DB_MOSAIC_SPREAD ? "mosaic spread of all axes, but one about each: "
                                              "expected mosaic_a, mosaic_b, mosaic_c"
            : parameter == DB_DIFFUSE_SIGMA || parameter == DB_DIFFUSE_GAMMA
-               ? "diffuse halo with one number for all axes"
+               ? "diffuse halo with one number for all axes: where sigma or gamma has three, "
+                 "expected parameters of both for each axis (diffuse_sigma_a)"
            : moves & DB_MOVES_HALO      ? "diffuse halo with a number for each axis"
            : moves & DB_MOVES_SPREAD    ? "spots in closed form"
            : moves & DB_MOVES_ROTATIONS ? "anisotropic mosaic spread"

@@ -52,6 +52,9 @@ grep -q "parameter diffuse_sigma can only be refined from a positive start" err 
 for name in diffuse_sigma_b diffuse_gamma_b; do
     { configuration 1 0.3 20; echo "  $name: {}"; } > other.yaml
     fit 2 other.yaml
-    grep -q "$name: expected diffuse_sigma and diffuse_gamma in the model, one of them with a number for each axis, found the other kind" err ||
+    grep -q "$name: the model has one diffuse_sigma and one diffuse_gamma for all axes" err ||
         fail "$(cat err)"
 done
+{ configuration 1 "[0.3, 0.2, 0.1]" 20; echo "  diffuse_gamma: {}"; } > mixed.yaml
+fit 2 mixed.yaml
+grep -q "diffuse_gamma: the model has three numbers of diffuse_sigma, of diffuse_gamma or of both" err || fail "$(cat err)"
