@@ -180,6 +180,8 @@ static void describe_number(const db_flag *flag, char text[TEXT_SIZE]) {
     if (flag->maximum > 0) snprintf(most, sizeof most, " to %.10g", flag->maximum);
     if (flag->expected && !flag->words)
         snprintf(text, TEXT_SIZE, "%s", flag->expected);
+    else if (flag->reciprocal)
+        snprintf(text, TEXT_SIZE, "a positive number");
     else if (flag->ranged)
         snprintf(text, TEXT_SIZE, "a number from %.10g%s", flag->minimum, most);
     else
@@ -199,8 +201,9 @@ static db_status read_number(reader *in, const db_flag *flag, double *value) {
     char *end, expected[TEXT_SIZE];
     if (!token) return bad_value(in, flag, "a number", NULL);
     *value = strtod(token, &end);
-    const int beyond = flag->ranged && !is_open(in, flag, value) &&
-                       (*value < flag->minimum || (flag->maximum > 0 && *value > flag->maximum));
+    const int beyond = (flag->reciprocal && !(*value > 0)) ||
+                       (flag->ranged && !is_open(in, flag, value) &&
+                        (*value < flag->minimum || (flag->maximum > 0 && *value > flag->maximum)));
     if (end == token || *end || isnan(*value) || (isinf(*value) && !flag->infinite) || beyond) {
         describe_number(flag, expected);
         return bad_value(in, flag, expected, token);

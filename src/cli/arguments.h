@@ -52,7 +52,7 @@ typedef struct db_flag {
     /* number of consecutive elements that get one value; 0 and 1: one */
     int fill;
     double factor;              /* stored = factor x value; 0 is 1 */
-    int reciprocal;             /* stored = factor / value */
+    int reciprocal;             /* stored = factor / value, which is above 0 */
     int infinite;               /* 1: inf is allowed */
     int ranged;                 /* 1: numbers must be in range; whole ones always must */
     double minimum, maximum;    /* maximum 0: none; for whole numbers the largest int */

@@ -140,7 +140,8 @@
     expect 3 "pixel size" sim $small -floatfile o -pixel -0.1
     expect 3 "sample size along a" sim $small -floatfile o -samplesize -1
     expect 3 "wavelength" sim $small -floatfile o -lambda 0
-    expect 3 "wavelength" sim $small -floatfile o -energy -8000
+    expect 2 "-energy: expected a positive number (eV), found '-8000'" sim $small -floatfile o -energy -8000
+    expect 2 "-energy: expected a positive number (eV), found '0'" sim $small -floatfile o -energy 0
     expect 3 "crystal size Na" sim $small -floatfile o -N 4.5
     expect 3 "polarization" sim $small -floatfile o -polar 2
     expect 3 "mosaic spread" sim $small -floatfile o -mosaic -1
