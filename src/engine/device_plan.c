@@ -123,7 +123,7 @@ static void list_arrays(db_plan *plan, db_device_work *work) {
     }
     if (job->halo.number) {
         ADD(halo.number, DB_HALO_NUMBERS, 0);
-        ADD(halo.slope, rotations * DB_HALO_NUMBERS, 0);
+        ADD(halo.slope, rotations * DB_HALO_SLOPES, 0);
     }
     if (gradient) ADD(contraction, panels * job->parameter_count, 0);
     if (db_device_has_spots(work->kind)) list_spots(plan, work);

@@ -42,7 +42,6 @@ static void choose_parts(db_node_signer *signer, const db_experiment *e) {
     const db_structure_factors *f = &e->structure_factors;
     signer->cube_of_nodes = f->amplitude && f->interpolate;
     signer->nearest_node = shape_has_nodes(&e->crystal) || (f->amplitude && !signer->cube_of_nodes);
-    signer->nearest_node |= db_has_halo(&e->crystal);
     signer->inside_spot = e->crystal.shape == DB_SHAPE_TOPHAT && !signer->closed;
 }
 
@@ -95,6 +94,11 @@ static uint64_t mix_sample(uint64_t hash, const db_node_signer *signer, const db
     const vec3 hkl = m3_apply(z->lattice, m3_apply(z->rotation[sample], q));
     const num h[3] = { hkl.x, hkl.y, hkl.z };
     double g = 0;
+    if (db_has_halo(&e->crystal)) {
+        double node[3];
+        nearest_halo_node(z->halo, hkl, node);
+        for (int j = 0; j < 3; j++) hash = db_mix(hash, node[j]);
+    }
     for (int j = 0; j < 3; j++) {
         const double node = nearest_node(h[j].v);
         if (signer->nearest_node) hash = db_mix(hash, node);

@@ -153,7 +153,7 @@ static void shake_interface(void *user, const db_experiment *e, db_dual_interfac
     for (size_t i = 0; i < e->beam.source_count; i++) shake_source(s, &z->source[i]);
     if (spots) shake_spread(s, &z->spread);
     shake(s, 0, z->cells, 3);
-    if (db_has_halo(&e->crystal)) shake(s, 0, z->halo, DB_HALO_NUMBERS);
+    if (db_has_halo(&e->crystal)) shake(s, 0, z->halo, DB_HALO_SLOPES);
     db_dual *const other[] = { &z->b_factor,    &z->scale, &z->layer_step,
                                &z->attenuation, &z->water, &z->molecules };
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)

@@ -64,7 +64,7 @@ db_status db_plan_slopes_create(db_context *context, const db_plan_parameters *p
     const size_t slope_count = (size_t)moving * sources + 1;
     slopes->source_double = calloc(slope_count, sizeof *slopes->source_double);
     slopes->source_float = malloc(slope_count * sizeof *slopes->source_float);
-    slopes->halo = calloc((size_t)rotations * DB_HALO_NUMBERS + 1, sizeof *slopes->halo);
+    slopes->halo = calloc((size_t)rotations * DB_HALO_SLOPES + 1, sizeof *slopes->halo);
     slopes->contraction = malloc(panels * p->count * sizeof *slopes->contraction);
     slopes->position = malloc(p->count * sizeof *slopes->position);
     slopes->derivative = malloc(p->count * sizeof *slopes->derivative);
@@ -107,8 +107,8 @@ static void matrix_value(const db_dual_matrix *m, double out[9]) {
 static void fill_rotation_slopes(size_t sample_count, int p, size_t number, int halo,
                                  db_plan_slopes *slopes) {
     double lattice[9], lattice_slope[9], rotation[9], slope[9];
-    for (size_t i = 0; halo && i < DB_HALO_NUMBERS; i++)
-        slopes->halo[number * DB_HALO_NUMBERS + i] = slopes->interface.halo[i].d[p];
+    for (size_t i = 0; halo && i < DB_HALO_SLOPES; i++)
+        slopes->halo[number * DB_HALO_SLOPES + i] = slopes->interface.halo[i].d[p];
     matrix_value(&slopes->interface.lattice, lattice);
     matrix_slope(&slopes->interface.lattice, p, lattice_slope);
     for (size_t s = 0; s < sample_count; s++) {

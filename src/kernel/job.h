@@ -90,7 +90,7 @@ typedef struct AD_DEVICE_ALIGNED db_kernel_sample_float {
 /* The diffuse halo of a job. */
 typedef struct db_kernel_halo {
     const double *number; /* [DB_HALO_NUMBERS], model/halo.h; NULL: the crystal has none */
-    const double *slope;  /* [rotation_slopes][DB_HALO_NUMBERS] */
+    const double *slope;  /* [rotation_slopes][DB_HALO_SLOPES] */
 } db_kernel_halo;
 
 /* A parameter's derivative: coefficients times a run of neighbouring columns. The overall scale is

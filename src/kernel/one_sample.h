@@ -14,6 +14,11 @@
 #define node_square AD_NUM(node_square)
 #define interpolated_amplitude AD_NUM(interpolated_amplitude)
 #define lattice_amplitude_squared AD_NUM(lattice_amplitude_squared)
+#define in_halo_basis AD_NUM(in_halo_basis)
+#define from_halo_basis AD_NUM(from_halo_basis)
+#define nearest_halo_node AD_NUM(nearest_halo_node)
+#define halo_squares AD_NUM(halo_squares)
+#define halo_rest_of AD_NUM(halo_rest_of)
 #define sample_halo AD_NUM(sample_halo)
 #define halo_square AD_NUM(halo_square)
 #define amorphous_square AD_NUM(amorphous_square)
@@ -141,23 +146,79 @@ AD_FN num lattice_amplitude_squared(db_crystal_shape shape, double fudge, const 
                                                     : tophat_spot(g));
 }
 
+/* Miller indices in the basis of the halo. */
+AD_FN vec3 in_halo_basis(const num halo[DB_HALO_NUMBERS], vec3 h) {
+    const num *const inverse = halo + DB_HALO_INVERSE;
+    return m3_apply(m3_rows(v3_make(inverse[0], inverse[1], inverse[2]),
+                            v3_make(inverse[3], inverse[4], inverse[5]),
+                            v3_make(inverse[6], inverse[7], inverse[8])),
+                    h);
+}
+
+/* Miller indices of a node, given its numbers in the basis of the halo. */
+AD_FN void from_halo_basis(const num halo[DB_HALO_NUMBERS], const lane number[3], lane node[3]) {
+    const num *const basis = halo + DB_HALO_BASIS;
+    for (int c = 0; c < 3; c++)
+        node[c] = basis[c].v * number[0] + basis[3 + c].v * number[1] + basis[6 + c].v * number[2];
+}
+
+/* The node in the middle of those that are summed. */
+AD_FN void nearest_halo_node(const num halo[DB_HALO_NUMBERS], vec3 h, lane node[3]) {
+    const vec3 place = in_halo_basis(halo, h);
+    const lane number[3] = { nearest_node(place.x.v), nearest_node(place.y.v),
+                             nearest_node(place.z.v) };
+    from_halo_basis(halo, number, node);
+}
+
+/* y of the layers about a node: [0] that of nodes, [1] of rods, [2] of sheets. offset: in the halo's basis. */
+AD_FN void halo_squares(const num c[6], vec3 offset, num y[3]) {
+    const num sheet = n_mul(c[5], offset.z),
+              rod = n_add(n_mul(c[3], offset.y), n_mul(c[4], offset.z)),
+              node =
+                  n_add(n_mul(c[0], offset.x), n_add(n_mul(c[1], offset.y), n_mul(c[2], offset.z)));
+    y[2] = n_shift(n_sqr(sheet), 1);
+    y[1] = n_add(n_sqr(rod), y[2]);
+    y[0] = n_add(n_sqr(node), y[1]);
+}
+
+/* The sheet, rod and node that a step leads to: the first node of a sheet or rod counts it. */
+AD_FN num halo_rest_of(const num halo[DB_HALO_NUMBERS], int i, const num y[3]) {
+    const num *const until = halo + DB_HALO_UNTIL;
+    num rest = n_neg(halo_part(3, y[0], until[0]));
+    if (i % 3 == 0)
+        rest = n_add(rest, n_mul(halo[DB_HALO_ROD], n_sub(halo_part(2, y[1], until[0]),
+                                                          halo_part(2, y[1], until[1]))));
+    if (i % 9 == 0)
+        rest = n_add(rest, n_mul(halo[DB_HALO_SHEET], n_sub(halo_part(1, y[2], until[1]),
+                                                            halo_part(1, y[2], until[2]))));
+    return rest;
+}
+
 /* Diffuse halo of one sample: the sum of F_c^2 times the halo's profile over the nearest node and its
- * neighbours. */
+ * neighbours, and what other nodes add, with the mean F_c^2 of these. */
 AD_FN num sample_halo(const db_structure_factors *f, const interface_values *z,
                       const db_parameter_slots *slots, size_t sample, vec3 q) {
-    const vec3 h = m3_apply(z->lattice, m3_apply(z->rotation[sample], q));
-    num sum = n_constant(0);
+    const num *const halo = z->halo;
+    const vec3 h = m3_apply(z->lattice, m3_apply(z->rotation[sample], q)),
+               place = in_halo_basis(halo, h);
+    num sum = n_constant(0), squares = n_constant(0), rest = halo[DB_HALO_EVEN];
     for (int i = 0; i < DB_HALO_NODES; i++) {
-        const int off[3] = { i / 9 - DB_HALO_REACH, i / 3 % 3 - DB_HALO_REACH,
-                             i % 3 - DB_HALO_REACH };
-        const lane node[3] = { nearest_node(h.x.v) + off[0], nearest_node(h.y.v) + off[1],
-                               nearest_node(h.z.v) + off[2] };
-        const vec3 offset =
-            v3_make(n_shift(h.x, -node[0]), n_shift(h.y, -node[1]), n_shift(h.z, -node[2]));
-        const num profile = halo_profile(halo_form(z->halo + DB_HALO_M, offset));
-        sum = n_add(sum, n_mul(n_sqr(node_amplitude(f, slots, node)),
-                               n_add(profile, z->halo[DB_HALO_TAIL])));
+        const lane step[3] = { nearest_node(place.x.v) + (i % 3 - DB_HALO_REACH),
+                               nearest_node(place.y.v) + (i / 3 % 3 - DB_HALO_REACH),
+                               nearest_node(place.z.v) + (i / 9 - DB_HALO_REACH) };
+        lane node[3];
+        num y[3];
+        from_halo_basis(halo, step, node);
+        halo_squares(halo + DB_HALO_C,
+                     v3_make(n_shift(place.x, -step[0]), n_shift(place.y, -step[1]),
+                             n_shift(place.z, -step[2])),
+                     y);
+        const num square = n_sqr(node_amplitude(f, slots, node));
+        rest = n_add(rest, halo_rest_of(halo, i, y));
+        squares = n_add(squares, square);
+        sum = n_add(sum, n_mul(square, halo_profile(y[0])));
     }
+    sum = n_add(sum, n_mul(n_scale(squares, (REAL)1 / DB_HALO_NODES), rest));
     return n_mul(sum, halo_form(z->halo + DB_HALO_U, h));
 }
 

@@ -80,7 +80,7 @@ typedef struct {
     panel_interface *panel;
     source_interface *source;
     num *site_curve; /* [sources][kinds of sites][2]: f' and f'' at the source's energy; or NULL */
-    /* diffuse halo, if the crystal has one: U, M, density and tail (model/halo.h) */
+    /* diffuse halo, if the crystal has one: model/halo.h */
     num halo[DB_HALO_NUMBERS];
     spread_interface spread; /* filled for spots in closed form only */
 } interface_values;

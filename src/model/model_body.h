@@ -305,59 +305,121 @@ static void halo_rotations(const model_inputs *m, vec3 axis, mat3 *rotation) {
         rotation[i] = m3_transpose(m3_rotation(axis, n_constant(((double)i + 0.5) * part)));
 }
 
-/* Tail of the halo: the sum of 1/(1 + x^2)^2 over the nodes outside the cube of summed nodes, as an
- * integral. A node outside is n = p/s, with p on the cube's surface and s from 0 to 1. With a = p.M p the
- * integrand is 1/(s^2 + a)^2, times the area around p and the height of the face. Gauss-Legendre, for
- * half of the faces. */
-static num halo_tail(const num sharpness[6]) {
-    static const double edge = DB_HALO_REACH + 0.5,
-                        face[6] = { -0.93246951420315202781, -0.66120938646626451366,
-                                    -0.23861918608319690863, 0.23861918608319690863,
-                                    0.66120938646626451366,  0.93246951420315202781 },
-                        face_weight[6] = { 0.17132449237917034504, 0.36076157304813860757,
-                                           0.46791393457269104739, 0.46791393457269104739,
-                                           0.36076157304813860757, 0.17132449237917034504 },
-                        way[4] = { 0.06943184420297371239, 0.33000947820757186760,
-                                   0.66999052179242813240, 0.93056815579702628761 },
-                        way_weight[4] = { 0.17392742256872692869, 0.32607257743127307131,
-                                          0.32607257743127307131, 0.17392742256872692869 };
-    num sum = n_constant(0);
-    for (int axis = 0; axis < 3; axis++)
-        for (int i = 0; i < 36; i++) {
-            double p[3];
-            num along = n_constant(0);
-            p[axis] = edge;
-            p[(axis + 1) % 3] = edge * face[i / 6];
-            p[(axis + 2) % 3] = edge * face[i % 6];
-            const num a = halo_form(sharpness, v3_passive(p[0], p[1], p[2]));
-            for (int k = 0; k < 4; k++) {
-                const num square = n_sqr(n_shift(a, way[k] * way[k]));
-                along = n_add(along, n_div(n_constant(way_weight[k]), square));
-            }
-            sum = n_add(sum, n_scale(along, face_weight[i / 6] * face_weight[i % 6]));
-        }
-    return n_scale(sum, 2 * edge * edge * edge);
-}
-
-/* Symmetric tensor in Miller indices. In the standard frame it is diagonal, with elements
- * (2 pi along[i])^2. */
-static void halo_tensor(mat3 reciprocal, const num along[3], num tensor[6]) {
-    static const int first[6] = { 0, 1, 2, 0, 0, 1 }, second[6] = { 0, 1, 2, 1, 2, 2 };
+/* The vectors 2 pi along[i] times the components of a*, b*, c* in the standard frame. */
+static void halo_vectors(mat3 reciprocal, const num along[3], vec3 scaled[3]) {
     const double two_pi = 2 * 3.141592653589793238462643;
-    vec3 scaled[3];
     for (int i = 0; i < 3; i++) {
         const vec3 r = reciprocal.r[i];
-        scaled[i] = v3_make(n_mul(r.x, along[0]), n_mul(r.y, along[1]), n_mul(r.z, along[2]));
+        scaled[i] =
+            v3_make(n_scale(n_mul(r.x, along[0]), two_pi), n_scale(n_mul(r.y, along[1]), two_pi),
+                    n_scale(n_mul(r.z, along[2]), two_pi));
     }
-    for (int n = 0; n < 6; n++)
-        tensor[n] = n_scale(v3_dot(scaled[first[n]], scaled[second[n]]), two_pi * two_pi);
+}
+
+static vec3 halo_combined(const vec3 v[3], const double by[3]) {
+    vec3 sum = v3_scale(v[0], n_constant(by[0]));
+    for (int i = 1; i < 3; i++) sum = v3_add(sum, v3_scale(v[i], n_constant(by[i])));
+    return sum;
+}
+
+/* Makes a vector of the basis shorter by others of it, the one that this shortens most. Only if that is to
+ * 0.8 of its square, and clearly better than another way: rounding must not choose. Returns 1 if it did. */
+static int shorten_halo_basis(const vec3 v[3], double basis[3][3]) {
+    vec3 w[3];
+    double best = 0.8, shorter[3];
+    int which = -1;
+    for (int i = 0; i < 3; i++) w[i] = halo_combined(v, basis[i]);
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        const double ii = (double)v3_square(w[i]).v, ij = (double)v3_dot(w[i], w[j]).v,
+                     ik = (double)v3_dot(w[i], w[k]).v, jj = (double)v3_square(w[j]).v,
+                     jk = (double)v3_dot(w[j], w[k]).v, kk = (double)v3_square(w[k]).v,
+                     area = jj * kk - jk * jk;
+        for (int n = 0; n < 4; n++) {
+            const double p = floor((ik * jk - ij * kk) / area) + n / 2,
+                         q = floor((ij * jk - ik * jj) / area) + n % 2;
+            double sum[3];
+            for (int c = 0; c < 3; c++) sum[c] = basis[i][c] + p * basis[j][c] + q * basis[k][c];
+            const double square = (double)v3_square(halo_combined(v, sum)).v;
+            if (!(square < best * ii)) continue;
+            best = 0.999 * square / ii;
+            which = i;
+            memcpy(shorter, sum, sizeof sum);
+        }
+    }
+    if (which >= 0) memcpy(basis[which], shorter, sizeof shorter);
+    return which >= 0;
+}
+
+static void swap_halo_axes(double basis[3][3], vec3 w[3], int i, int j) {
+    const vec3 vector = w[i];
+    w[i] = w[j];
+    w[j] = vector;
+    for (int c = 0; c < 3; c++) {
+        const double index = basis[i][c];
+        basis[i][c] = basis[j][c];
+        basis[j][c] = index;
+    }
+}
+
+/* A basis of short vectors, softest axis first: the shortest, then the one with the shorter component across
+ * it. w: its vectors. */
+static void halo_basis(const vec3 v[3], double basis[3][3], vec3 w[3]) {
+    for (int i = 0; i < 3; i++)
+        for (int c = 0; c < 3; c++) basis[i][c] = i == c;
+    for (int turn = 0; turn < 200 && shorten_halo_basis(v, basis); turn++) continue;
+    for (int i = 0; i < 3; i++) w[i] = halo_combined(v, basis[i]);
+    for (int i = 1; i < 3; i++)
+        if (v3_square(w[i]).v < v3_square(w[0]).v) swap_halo_axes(basis, w, 0, i);
+    if (v3_square(v3_cross(w[0], w[2])).v < v3_square(v3_cross(w[0], w[1])).v)
+        swap_halo_axes(basis, w, 1, 2);
+}
+
+/* Mean of 1/x, nearly that of the smallest x; a smooth function also where two are equal. */
+static num halo_softest(const num *x, int count) {
+    num above = n_constant(0), below = n_constant(0);
+    for (int i = 0; i < count; i++) {
+        const num inverse = n_div(n_constant(1), x[i]), fourth = n_sqr(n_sqr(inverse));
+        above = n_add(above, n_mul(fourth, inverse));
+        below = n_add(below, fourth);
+    }
+    return n_div(above, below);
+}
+
+static num halo_lesser(num a, num b) { return a.v < b.v ? a : b; }
+
+/* C and what nodes beyond add, in the basis w. A sum over an axis becomes an integral below the t at which its
+ * terms are exp(-2 n^2) to exp(-2.4 n^2): nodes out of sight then have less than e^-4 of a peak, and no cosine of
+ * the sum more than 2 e^-4. Where axes are about equally soft the next limit is no lower, and nothing is between. */
+static void halo_layers(const vec3 w[3], num halo[DB_HALO_NUMBERS]) {
+    const num square[3] = { v3_square(w[0]), v3_square(w[1]), v3_square(w[2]) };
+    num *const c = halo + DB_HALO_C, *const until = halo + DB_HALO_UNTIL;
+    const num pi = n_constant((REAL)3.141592653589793238462643383279502884L);
+    c[0] = n_sqrt(square[0]);
+    c[1] = n_div(v3_dot(w[0], w[1]), c[0]);
+    c[2] = n_div(v3_dot(w[0], w[2]), c[0]);
+    const num across[2] = { n_sub(square[1], n_sqr(c[1])), n_sub(square[2], n_sqr(c[2])) };
+    c[3] = n_sqrt(across[0]);
+    c[4] = n_div(n_sub(v3_dot(w[1], w[2]), n_mul(c[1], c[2])), c[3]);
+    const num normal = n_sub(across[1], n_sqr(c[4]));
+    c[5] = n_sqrt(normal);
+    until[0] = n_scale(halo_softest(square, 3), 2);
+    until[1] = halo_lesser(until[0], n_scale(halo_softest(across, 2), (REAL)2.2));
+    until[2] = halo_lesser(until[1], n_scale(halo_softest(&normal, 1), (REAL)2.4));
+    halo[DB_HALO_ROD] = n_div(n_sqrt(pi), c[0]);
+    halo[DB_HALO_SHEET] = n_div(pi, n_mul(c[0], c[3]));
+    halo[DB_HALO_EVEN] =
+        n_div(n_mul(n_sqr(pi), n_erf(n_sqrt(until[2]))), n_mul(n_mul(c[0], c[3]), c[5]));
 }
 
 /* The diffuse halo (docs/theory/halo.md). */
 static void diffuse_halo(const model_inputs *m, num halo[DB_HALO_NUMBERS]) {
+    static const int first[6] = { 0, 1, 2, 0, 0, 1 }, second[6] = { 0, 1, 2, 1, 2, 2 };
     const db_experiment *e = m->experiment;
     const int each = e->crystal.diffuse_anisotropic;
     num sigma[3], gamma[3], volume;
+    vec3 scaled[3], w[3];
+    double basis[3][3];
     for (int i = 0; i < 3; i++) {
         sigma[i] =
             parameter(m, each ? (db_parameter)((int)DB_DIFFUSE_SIGMA_A + i) : DB_DIFFUSE_SIGMA);
@@ -365,8 +427,22 @@ static void diffuse_halo(const model_inputs *m, num halo[DB_HALO_NUMBERS]) {
             parameter(m, each ? (db_parameter)((int)DB_DIFFUSE_GAMMA_A + i) : DB_DIFFUSE_GAMMA);
     }
     const mat3 reciprocal = reciprocal_vectors(standard_basis(m), &volume);
-    halo_tensor(reciprocal, sigma, halo + DB_HALO_U);
-    halo_tensor(reciprocal, gamma, halo + DB_HALO_M);
+    halo_vectors(reciprocal, sigma, scaled);
+    for (int n = 0; n < 6; n++) halo[DB_HALO_U + n] = v3_dot(scaled[first[n]], scaled[second[n]]);
+    halo_vectors(reciprocal, gamma, scaled);
+    halo_basis(scaled, basis, w);
+    halo_layers(w, halo);
+    for (int i = 0; i < 3; i++) {
+        const double *const j = basis[(i + 1) % 3], *const k = basis[(i + 2) % 3];
+        const double across[3] = { j[1] * k[2] - j[2] * k[1], j[2] * k[0] - j[0] * k[2],
+                                   j[0] * k[1] - j[1] * k[0] },
+                     volume_of_basis = /* 1 or -1 */
+                     basis[i][0] * across[0] + basis[i][1] * across[1] + basis[i][2] * across[2];
+        for (int c = 0; c < 3; c++) {
+            halo[DB_HALO_BASIS + 3 * i + c] = n_constant(basis[i][c]);
+            halo[DB_HALO_INVERSE + 3 * i + c] = n_constant(across[c] * volume_of_basis);
+        }
+    }
     const num cells = n_mul(parameter(m, DB_CELLS_A),
                             n_mul(parameter(m, DB_CELLS_B), parameter(m, DB_CELLS_C))),
               length = n_mul(gamma[0], n_mul(gamma[1], gamma[2]));
@@ -375,7 +451,6 @@ static void diffuse_halo(const model_inputs *m, num halo[DB_HALO_NUMBERS]) {
     const double share = e->spread.spots == DB_SPOTS_CLOSED ? 1 / (double)db_sample_count(e) : 1;
     halo[DB_HALO_DENSITY] =
         n_scale(n_mul(cells, n_mul(length, volume)), 8 * 3.141592653589793238462643 * share);
-    halo[DB_HALO_TAIL] = n_scale(halo_tail(halo + DB_HALO_M), 1.0 / DB_HALO_NODES);
 }
 
 /* Tensor W of a ray that travels along the polarization axis, where the field has no component. It is the

@@ -33,5 +33,13 @@ for spots in "-mosaic 0.3 -mosaic_domains 2" "-spots closed -mosaic_rms 0.1"; do
     "$DUALBRAGG" check $crystal $spots -detpixels 12 -pixel 6 -diffuse_sigma 0.3 0.2 0.4 -diffuse_gamma 30 25 35 \
         -params diffuse_sigma_b,diffuse_gamma_c,cell_b,misset_z,Nb > out 2>&1 || fail "$spots: $(cat out)"
 done
+# Axes that are equally soft, and limits between which rods or sheets of nodes count.
+for cell in "40 40 40 90 90 90" "60 60 350 90 90 90" "30 30 160 90 90 120" "40 40 40 60 60 60"; do
+    for gamma in "30 30 30" "100 15 40"; do
+        "$DUALBRAGG" check $crystal -cell $cell -detpixels 12 -pixel 6 -diffuse_sigma 0.3 0.2 0.4 -diffuse_gamma $gamma \
+            -params diffuse_gamma_a,diffuse_gamma_b,cell_a,cell_b,cell_c,cell_gamma > out 2>&1 ||
+            fail "$cell, $gamma: $(cat out)"
+    done
+done
 if "$DUALBRAGG" grad $crystal -params diffuse_sigma > out 2>&1; then fail "a derivative by a halo that there is not"; fi
 grep -q "the experiment has no diffuse halo with one number for all axes" out || fail "$(cat out)"

@@ -257,7 +257,7 @@ static void halo_of_a_rotation(db_context *context, db_experiment *e) {
     set(e->crystal.position, 3, (double[]){ 0, 0, 0 }); /* no derivatives by the spindle else */
     e->crystal.diffuse_anisotropic = 1;
     set(e->crystal.diffuse_sigma, 3, (double[]){ 0, 0.7, 0.2 });
-    set(e->crystal.diffuse_gamma, 3, (double[]){ 40, 15, 25 });
+    set(e->crystal.diffuse_gamma, 3, (double[]){ 30, 25, 12 });
     near_one_node(e, 7.75, 1.25);
 }
 

@@ -8,9 +8,4 @@
  * factor; 0 without a halo. */
 double naive_halo(const db_experiment *e, const double h[3]);
 
-/* The sum over the nodes beyond those that are summed, in units of a node's peak: an integral over what
- * is outside of a cube of three Miller indices, by points on its surface and along the rays through
- * them. */
-double naive_halo_tail(const db_crystal *c);
-
 #endif
