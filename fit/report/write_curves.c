@@ -58,7 +58,8 @@ static const db_json_field curve_rows[] = {
     VALUE(edge, "eV",
           "energy at which f'' rises through the middle between two levels: the means of its "
           "points in both wings (`curves.wings`); without wings the means, weighted by errors, of "
-          "points 10 eV or more below and above its step; null: f'' does not rise by more than "
+          "points 10 eV or more below and above its step (of all points of a side that has none "
+          "of these); null: f'' does not rise by more than "
           "twice its error"),
     VALUE(edge_error, "eV", "standard error of the edge"),
     VALUE(shift, "eV",

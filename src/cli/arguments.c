@@ -422,7 +422,8 @@ static db_status check_needs(const db_arguments *arguments, const db_flag_table 
 db_status db_arguments_read(db_arguments *arguments, const db_flag_table *table, int argc,
                             char **argv) {
     reader in = { .table = table, .argc = argc, .next = 1, .argv = argv };
-    for (int i = 1; i < argc; i++) in.compat |= strcmp(without_dashes(argv[i]), "compat") == 0;
+    for (int i = 1; i < argc; i++)
+        in.compat |= *argv[i] == '-' && strcmp(without_dashes(argv[i]), "compat") == 0;
     const db_flag *before = NULL;
     arguments->count = 0;
     arguments->argument = calloc((size_t)argc, sizeof *arguments->argument);

@@ -42,13 +42,14 @@ static grid_axis open_below_zero(grid_axis axis) {
 
 /* Points for a range and a step. A range that is not a whole number of steps is adjusted, so that the points stay
  * centred and reach both ends. The reference's points begin at the lower end and omit the upper one. */
-static db_status divide_range(db_context *context, const char *name, int compat, grid_axis *axis) {
+static db_status divide_range(db_context *context, const char *name, double unit,
+                              const char *unit_name, int compat, grid_axis *axis) {
     const double intervals =
         compat ? db_setup_intervals(axis->range, axis->step) : rint(axis->range / axis->step);
     if (!(intervals < COUNT_LIMIT))
         return db_fail(context, DB_ERROR_INPUT,
-                       "%s: a step of %g divides the range %g into too many steps", name,
-                       axis->step, axis->range);
+                       "%s: a step of %g divides the range %g %s into too many steps", name,
+                       axis->step / unit, axis->range / unit, unit_name);
     axis->count = (int)intervals + !compat;
     if (!compat) axis->range = axis->step * intervals;
     return DB_OK;
@@ -76,13 +77,13 @@ static db_status resolve_axis(db_context *context, const char *name, double unit
         axis->count = 2;
     } else if (!has_step) {
         if (axis->range > 0 && axis->count < 2) {
-            db_setup_note(notes, "%s: a range of %g makes two points, one at each end", name,
-                          axis->range);
+            db_setup_note(notes, "%s: a range of %g %s makes two points, one at each end", name,
+                          axis->range / unit, unit_name);
             axis->count = 2;
         }
         axis->step = axis->count > 1 ? axis->range / (axis->count - 1) : 0;
     } else if (axis->count == 0) {
-        DB_TRY(divide_range(context, name, compat, axis));
+        DB_TRY(divide_range(context, name, unit, unit_name, compat, axis));
     }
     if (!(axis->range > 0 && axis->step > 0 && axis->count > 0)) *axis = single;
     return DB_OK;

@@ -67,11 +67,11 @@ static int has_edge(const db_site_choice *choice, double from, double to) {
     return rises;
 }
 
-/* Energies in keV that were taken for wavelengths: no crystallography is done at such wavelengths, an edge of the element is
- * near these energies, and none near those of the wavelengths. range: wavelengths of the sources (A). */
+/* Energies in keV that were taken for wavelengths: few beams have such wavelengths, an edge of the element is near these
+ * energies, and none near those of the wavelengths. range: wavelengths of the sources (A). */
 static db_status check_unit(db_context *context, const db_site_choice *choice,
                             const double range[2]) {
-    const double near = 0.05, longest = 5; /* A */
+    const double near = 0.05, longest = 6.2; /* A: 2 keV */
     const double low = (1 - near) * DB_EV_ANGSTROM / range[1],
                  high = (1 + near) * DB_EV_ANGSTROM / range[0];
     if (range[0] < longest || has_edge(choice, low, high) ||
@@ -100,7 +100,7 @@ static db_status table_curve(db_context *context, const db_experiment *e,
                        "sites %s: expected atoms of one chemical element for its table, found "
                        "several",
                        choice->sites);
-    const double margin = 0.02, longest_list = 4000, finest = 0.5; /* eV */
+    const double margin = 0.02, longest_list = 40000, finest = 0.5; /* eV */
     double range[2];
     db_model_wavelengths(e, range);
     const double ends[2] = { DB_EV_ANGSTROM / range[1], DB_EV_ANGSTROM / range[0] },

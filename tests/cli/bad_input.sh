@@ -137,6 +137,8 @@
     expect 3 "detector size" sim -cell 40 -default_F 1 -floatfile o -detsize -20
     expect 2 "-detpixels: expected a whole number from 1" sim $small -floatfile o -detpixels 0
     expect 2 "-oversample: expected a whole number from 0" sim $small -floatfile o -oversample -1
+    expect 2 "-oversample: expected a whole number from 0" sim $small -floatfile compat -oversample -1 # a file, no flag
+    expect 3 "a step of 1e-12 divides the range 5 mrad" sim $small -floatfile o -hdivrange 5 -hdivstep 1e-12
     expect 3 "pixel size" sim $small -floatfile o -pixel -0.1
     expect 3 "sample size along a" sim $small -floatfile o -samplesize -1
     expect 3 "wavelength" sim $small -floatfile o -lambda 0

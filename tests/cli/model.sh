@@ -102,12 +102,14 @@ END
     expect 3 "a source has 12.658 A, which is 979.4928 eV, where Se has no edge" sim $pulses -nointerpolate -model ../selenium.pdb \
         -model_resolution 6 -lambda 12.658 -sites SE:SE=table -floatfile o
     succeed sim $pulses -nointerpolate -model ../selenium.pdb -model_resolution 6 -lambda 1.5418 -sites SE:SE=table -floatfile ../o
+    model 100.00 | sed 's/ZN/ I/g' > ../iodine.pdb # whose edge is at 5.19 keV; the energy is that of an edge of S, at 5.02 A
+    succeed sim $pulses -nointerpolate -model ../iodine.pdb -model_resolution 6 -energy 2472 -sites I:I=table -floatfile ../o
     printf '%s\n' "9500 -5 0.5" "9600 -4 -1 0.1 0.1" "9700 -4 3.9" > ../negative.tsv
     sites 3 "negative.tsv:2: expected f'' (column 3) of at least 0, or less by up to 5 of its errors in column 5, found -1" \
         ZN:ZN=../negative.tsv
     printf '%s\n' "9500 -0.5 -5" "9700 -0.4 -4" > ../exchanged.tsv
     sites 3 "exchanged.tsv:1: expected f'' (column 3) of at least 0" ZN:ZN=../exchanged.tsv
-    printf '%s\n' "9500 -5 -0.1 0.3 0.1" "9700 -4 3.9 0.3 0.1" > ../refined.tsv
+    printf '%s\n' "9500 -5 -0.1 0.3 0.1" "9650 -5 -0.3 inf inf" "9700 -4 3.9 0.3 0.1" > ../refined.tsv
     succeed sim $pulses -nointerpolate -model ../model.pdb -model_resolution 6 -spectrumfile ../both.txt -sites ZN:ZN=../refined.tsv \
         -floatfile ../o
     if "$DUALBRAGG" --version | grep -q HDF5; then # the table has all energies of the pulses

@@ -14,12 +14,13 @@ typedef struct run {
 } run;
 
 static struct {
-    db_mask_key key;
+    db_file_state key;
     run *runs;
     size_t count;
 } kept;
 
-int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, int threshold, db_mask_key *key) {
+int db_file_state_get(const db_hdf5_object *mask, size_t pixels, int threshold,
+                      db_file_state *key) {
     struct stat file;
     memset(key, 0, sizeof *key);
     if (!db_hdf5_is_in_file(mask) || stat(mask->file, &file) != 0) return 0;
@@ -34,15 +35,15 @@ int db_mask_key_get(const db_hdf5_object *mask, size_t pixels, int threshold, db
     return 1;
 }
 
-int db_mask_key_same(const db_mask_key *own, const db_mask_key *key) {
+int db_file_state_same(const db_file_state *own, const db_file_state *key) {
     return own->pixels == key->pixels && own->threshold == key->threshold &&
            own->device == key->device && own->inode == key->inode && own->size == key->size &&
            own->changed.tv_sec == key->changed.tv_sec &&
            own->changed.tv_nsec == key->changed.tv_nsec && strcmp(own->name, key->name) == 0;
 }
 
-int db_kept_mask_apply(const db_mask_key *key, uint8_t *mask) {
-    if (!key->pixels || !db_mask_key_same(&kept.key, key)) return 0;
+int db_kept_mask_apply(const db_file_state *key, uint8_t *mask) {
+    if (!key->pixels || !db_file_state_same(&kept.key, key)) return 0;
     for (size_t i = 0; i < kept.count; i++)
         memset(mask + kept.runs[i].first, (int)kept.runs[i].value, kept.runs[i].count);
     return 1;
@@ -73,7 +74,7 @@ static size_t find_runs(const uint8_t *mask, size_t count, run *runs, size_t roo
     return found;
 }
 
-void db_kept_mask_set(const db_mask_key *key, const uint8_t *mask) {
+void db_kept_mask_set(const db_file_state *key, const uint8_t *mask) {
     enum { MOST_RUNS = 1 << 20 };
     run *const runs = malloc(MOST_RUNS * sizeof *runs);
     if (!runs) return;

@@ -39,13 +39,13 @@ static db_status refuse_spectrum(const db_hdf5_object *beam) {
  * each of its images. numbers: a data set of the file. */
 static db_status count_images(const db_nexus_file *file, const db_hdf5_object *numbers,
                               size_t expected, size_t *images) {
-    static db_mask_key counted;
-    db_mask_key own;
+    static db_file_state counted;
+    db_file_state own;
     const int is_own =
-        strcmp(numbers->file, file->path) == 0 && db_mask_key_get(numbers, expected, 0, &own);
+        strcmp(numbers->file, file->path) == 0 && db_file_state_get(numbers, expected, 0, &own);
     *images = expected;
     if (is_own) *own.name = '\0'; /* any data set */
-    if (is_own && db_mask_key_same(&counted, &own)) return DB_OK;
+    if (is_own && db_file_state_same(&counted, &own)) return DB_OK;
     DB_TRY(db_nexus_count_frames(file, images));
     if (is_own && *images == expected) counted = own;
     return DB_OK;

@@ -25,7 +25,7 @@ typedef struct reading {
     db_nexus_frame frame;
     db_measured_image *image;
     db_nexus_header header;
-    db_mask_key mask; /* to be kept, if it has pixels */
+    db_file_state mask; /* to be kept, if it has pixels */
 } reading;
 
 static db_status read_header(reading *r) {
@@ -115,7 +115,7 @@ static db_status gather_mask(reading *r, const db_hdf5_object *mask, int keeps,
                        "another",
                        mask->file, mask->name);
     const size_t count = (size_t)r->image->fast_pixels * (size_t)r->image->slow_pixels;
-    if (keeps && !own && db_mask_key_get(mask, count, r->frame.threshold, &r->mask) &&
+    if (keeps && !own && db_file_state_get(mask, count, r->frame.threshold, &r->mask) &&
         db_kept_mask_apply(&r->mask, r->image->mask)) {
         r->mask.pixels = 0; /* nothing new */
         return DB_OK;

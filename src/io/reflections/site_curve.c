@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENERGY, F_PRIME, F_SECOND, COLUMNS, ERROR = COLUMNS + 1, READ };
+enum { ENERGY, F_PRIME, F_SECOND, COLUMNS, ERROR = COLUMNS + 1 };
 
 typedef struct curve_lines {
     double (*point)[COLUMNS];
@@ -34,26 +34,37 @@ static void clear_points(db_site_kind *kind) {
     kind->energy = kind->f_prime = kind->f_second = NULL;
 }
 
-static const char *const names[READ] = { "the photon energy (eV)", "f'", "f''", "the error of f'",
-                                         "the error of f''" };
+static const char separators[] = DB_WHITE_SPACE ",;";
 
-/* Atoms absorb: f'' below 0 is that of a refined curve, within its error. */
-static db_status check_absorption(db_context *context, const db_text *text) {
+/* An error as the result of a refinement has it where nothing tells the value. */
+static int is_unknown(db_word word) {
+    static const char *const texts[] = { "inf", "nan", "-nan" };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (word.length == strlen(texts[i]) && memcmp(word.start, texts[i], word.length) == 0)
+            return 1;
+    return 0;
+}
+
+/* Atoms absorb: f'' below 0 is that of a refined curve, within its error, which is inf or nan where nothing tells f''. */
+static db_status check_absorption(db_context *context, const db_text *text, double f_second) {
     const double most = 5; /* errors */
-    double column[READ] = { 0 };
-    int found;
-    DB_TRY(db_text_columns(context, text, DB_WHITE_SPACE ",;", names, READ, column, &found));
-    if (found == READ && column[F_SECOND] + most * column[ERROR] >= 0) return DB_OK;
+    const char *cursor = text->line;
+    double error;
+    for (int i = 0; i < ERROR; i++) (void)db_next_word(&cursor, separators);
+    const db_word word = db_next_word(&cursor, separators);
+    if (db_word_number(word, &error) ? f_second + most * error >= 0 : is_unknown(word))
+        return DB_OK;
     return db_fail(
         context, DB_ERROR_INPUT,
         "%s:%zu: expected f'' (column 3) of at least 0, or less by up to %g of its errors "
         "in column 5, found %g; column 2 is f', column 3 f''",
-        text->path, text->line_number, most, column[F_SECOND]);
+        text->path, text->line_number, most, f_second);
 }
 
 static db_status parse_line(db_context *context, const db_text *text, double column[COLUMNS]) {
+    static const char *const names[COLUMNS] = { "the photon energy (eV)", "f'", "f''" };
     int found;
-    DB_TRY(db_text_columns(context, text, DB_WHITE_SPACE ",;", names, COLUMNS, column, &found));
+    DB_TRY(db_text_columns(context, text, separators, names, COLUMNS, column, &found));
     if (found < COLUMNS)
         return db_fail(context, DB_ERROR_INPUT,
                        "%s:%zu: expected three columns, photon energy (eV), f' and f'', found %d",
@@ -61,7 +72,7 @@ static db_status parse_line(db_context *context, const db_text *text, double col
     if (!(column[ENERGY] > 0))
         return db_fail(context, DB_ERROR_INPUT, "%s:%zu: expected an energy above 0 eV, found %g",
                        text->path, text->line_number, column[ENERGY]);
-    return column[F_SECOND] < 0 ? check_absorption(context, text) : DB_OK;
+    return column[F_SECOND] < 0 ? check_absorption(context, text, column[F_SECOND]) : DB_OK;
 }
 
 static db_status read_lines(db_context *context, db_text *text, curve_lines *lines) {
