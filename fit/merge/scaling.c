@@ -84,6 +84,7 @@ static void end_normalized(db_scaling_work *w) {
         w->sum[r] *= g;
         w->weight[r] *= g * g;
         w->usual[r] *= g * g;
+        w->full[r] *= g * g;
     }
 }
 
@@ -101,7 +102,8 @@ static void average_shells(db_scaling_work *w) {
         if (weight[b] > 0) w->mean[b] = sum[b] / weight[b];
         most = fmax(most, w->mean[b]);
     }
-    for (int b = 0; b < w->shells.count; b++) w->mean[b] = fmax(w->mean[b], 1e-4 * most);
+    for (int b = 0; b < w->shells.count; b++)
+        w->mean[b] = fmax(w->mean[b], most > 0 ? 1e-4 * most : 1);
 }
 
 /* Adds a shot to the next sums, and its deviations to the histogram. */
@@ -115,20 +117,28 @@ static void add_shot(db_scaling_work *w, size_t s) {
         const db_others rest = db_scaling_others(w, s, i);
         double robust = 1;
         if (rest.precision > 0) {
+            /* the weights of the others decide nothing here: else of two that disagree one would count, and it would make the
+             * other one seem wrong for ever */
             const double off = (double)o->intensity - g * rest.measured,
-                         of_mean = 1 + g * g / rest.precision / variance,
+                         of_mean = 1 + g * g / rest.full / variance,
                          noise = db_scaling_noise(o, w->dark[w->shell[r]], J);
             robust = db_scaling_robust_share(db_scaling_square(o, off, variance * of_mean), w->far);
             if (db_scaling_photons(o, noise) >= DB_SCALING_FEWEST_PHOTONS)
                 db_deviations_add(w->deviations, db_partiality_range((double)o->partiality),
                                   J * J / noise, off * off / (noise * of_mean));
         }
+        if (w->agreed) {
+            const double off = (double)o->intensity - g * w->agreed[r].agreed;
+            robust = db_scaling_robust_share(db_scaling_square(o, off, variance), w->far);
+        }
         w->share[i] = (float)(robust / variance);
+        w->variance[i] = (float)variance;
         const double share = (double)w->share[i]; /* so that the shot can be removed again */
         w->next_sum[r] += share * g * (double)o->intensity;
         w->next_weight[r] += share * g * g;
         w->next_usual[r] +=
             robust * g * g / db_scaling_variance(w, o, g * db_scaling_expected(w, r));
+        w->next_full[r] += g * g / (double)w->variance[i];
     }
 }
 
@@ -144,15 +154,44 @@ static void merge_again(db_scaling_work *w) {
     memset(w->next_sum, 0, w->list->count * sizeof *w->next_sum);
     memset(w->next_weight, 0, w->list->count * sizeof *w->next_weight);
     memset(w->next_usual, 0, w->list->count * sizeof *w->next_usual);
+    memset(w->next_full, 0, w->list->count * sizeof *w->next_full);
     for (size_t s = 0; s < w->observations->shots; s++)
         if (db_scaling_uses(w, s)) add_shot(w, s);
     memcpy(w->added, w->shot, w->observations->shots * sizeof *w->added);
     swap(&w->sum, &w->next_sum);
     swap(&w->weight, &w->next_weight);
     swap(&w->usual, &w->next_usual);
+    swap(&w->full, &w->next_full);
     average_shells(w);
     w->added_errors = w->errors;
     db_error_model_fit(w->deviations, &w->errors);
+}
+
+/* Means with the present scales, of the measurements of each reflection that agree with its likeliest intensity. */
+static db_status merge_agreed(db_context *context, db_scaling_work *w) {
+    db_agreement *const agreed = calloc(w->list->count + 1, sizeof *agreed);
+    if (!agreed) return db_fail_memory(context, "measurements that agree");
+    for (uint32_t r = 0; r < w->list->count; r++) {
+        agreed[r].middle = db_scaling_expected(w, r);
+        agreed[r].width = sqrt(db_scaling_spread(w, r));
+    }
+    for (size_t s = 0; s < w->observations->shots; s++) {
+        if (!db_scaling_uses(w, s)) continue;
+        for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++) {
+            const db_observation *const o = &w->observations->list[i];
+            const uint32_t r = o->reflection;
+            if (r == DB_NO_REFLECTION) continue;
+            const double g = db_scaling_at(&w->shot[s], db_scaling_fall(w, r)),
+                         variance = db_scaling_variance(w, o, g * db_scaling_mean(w, r));
+            db_agreement_add(&agreed[r], (double)o->intensity / g, variance / (g * g));
+        }
+    }
+    db_agreements_find(agreed, w->list->count);
+    w->agreed = agreed;
+    merge_again(w);
+    w->agreed = NULL;
+    free(agreed);
+    return DB_OK;
 }
 
 /* Movement of scales since their shots were added: standard deviation of their logarithms, in the middle of
@@ -189,6 +228,8 @@ typedef struct error_sums {
     double leverage;        /* (w g^2)^2 */
     double slope;           /* w g^2, with the slope of weighted deviations by the mean */
     double known; /* number of measurements, less if their scatter is that of few photons */
+    double best;  /* largest robust weight, 0 to 1 */
+    double count; /* of measurements, wrong ones included */
 } error_sums;
 
 static void sum_errors(const db_scaling_work *w, const db_merged *merged, error_sums *sums) {
@@ -210,6 +251,8 @@ static void sum_errors(const db_scaling_work *w, const db_merged *merged, error_
                 1 / (1 + 0.5 / db_scaling_photons(o, db_scaling_noise(o, w->dark[w->shell[r]], J)));
             const double share = fmin(1, (double)w->share[i] * variance);
             sums[r].slope += g * g / variance * robust_slope(share);
+            sums[r].best = fmax(sums[r].best, share);
+            sums[r].count++;
             merged->multiplicity[r] += share > 0.01;
         }
     }
@@ -235,16 +278,18 @@ static void find_errors(const db_scaling_work *w, const error_sums *sums, db_mer
             sums[r].known * (1 - sums[r].leverage / (w->weight[r] * w->weight[r]));
     }
     for (size_t r = 0; r < w->list->count; r++) {
-        const double n = fmax(1, merged->multiplicity[r]);
         const int shell = w->shell[r];
         if (!(w->weight[r] > 0)) continue;
         const double free = 1 - sums[r].leverage / (w->weight[r] * w->weight[r]),
                      usual = (others + top[shell]) / (others + bottom[shell]),
                      own = sums[r].found / sums[r].expected,
-                     misfit = (others * usual + sums[r].known * own) /
-                              (others + sums[r].known * fmax(0, free));
+                     /* if no two agree, the shell does not know how wrong they are */
+            of_shell = others * sums[r].best,
+                     misfit = (of_shell * usual + sums[r].known * own) /
+                              (of_shell + sums[r].known * fmax(0, free));
         const double loss = slope[shell] > 0 ? fmin(2, weight[shell] / slope[shell]) : 1;
-        merged->sigma[r] = loss * sqrt(sums[r].expected * (n > 1 ? misfit : usual)) / w->weight[r];
+        merged->sigma[r] =
+            loss * sqrt(sums[r].expected * (sums[r].count > 1 ? misfit : usual)) / w->weight[r];
     }
 }
 
@@ -303,14 +348,18 @@ static void clear_work(db_scaling_work *w) {
     free(w->weight);
     free(w->usual);
     free(w->next_usual);
+    free(w->full);
+    free(w->next_full);
     free(w->next_sum);
     free(w->next_weight);
     free(w->share);
+    free(w->variance);
     free(w->added);
     free(w->deviations);
     w->shell = NULL;
-    w->sum = w->weight = w->usual = w->next_sum = w->next_weight = w->next_usual = NULL;
-    w->share = NULL;
+    w->sum = w->weight = w->usual = w->next_sum = w->next_weight = w->next_usual = w->full =
+        w->next_full = NULL;
+    w->share = w->variance = NULL;
     w->added = NULL;
     w->deviations = NULL;
 }
@@ -322,13 +371,17 @@ static db_status make_room(db_context *context, db_scaling_work *w) {
     w->weight = calloc(n, sizeof *w->weight);
     w->usual = calloc(n, sizeof *w->usual);
     w->next_usual = calloc(n, sizeof *w->next_usual);
+    w->full = calloc(n, sizeof *w->full);
+    w->next_full = calloc(n, sizeof *w->next_full);
     w->next_sum = calloc(n, sizeof *w->next_sum);
     w->next_weight = calloc(n, sizeof *w->next_weight);
     w->share = calloc(all, sizeof *w->share);
+    w->variance = calloc(all, sizeof *w->variance);
     w->added = calloc(w->observations->shots + 1, sizeof *w->added);
     w->deviations = calloc(1, sizeof *w->deviations);
-    if (!w->shell || !w->sum || !w->weight || !w->usual || !w->next_usual || !w->next_sum ||
-        !w->next_weight || !w->share || !w->added || !w->deviations)
+    if (!w->shell || !w->sum || !w->weight || !w->usual || !w->next_usual || !w->full ||
+        !w->next_full || !w->next_sum || !w->next_weight || !w->share || !w->variance ||
+        !w->added || !w->deviations)
         return db_fail_memory(context, "the scales of the shots");
     for (size_t r = 0; r < w->list->count; r++)
         w->shell[r] = (unsigned char)db_shell_of(&w->shells, (double)w->list->d[r]);
@@ -340,12 +393,17 @@ static db_status iterate_scales(db_context *context, db_scaling_work *w, int jud
                                 int *iterations) {
     const double converged = 1e-3;
     const int first_verdict = 5; /* pass after which scales are good enough to judge shots */
+    const int repeats = 2;       /* passes after the last choice of measurements that agree */
+    int after = 0;
     w->far = DB_SCALING_FARTHEST;
-    merge_again(w);
+    DB_TRY(merge_agreed(context, w));
     for (*iterations = 1; *iterations < w->options->most_iterations; ++*iterations) {
+        const int falls = w->far > DB_SCALING_FAR;
         w->far = fmax(DB_SCALING_FAR, w->far / 1.5);
         const double change = pass_over_shots(w);
-        const int settled = change < converged && w->far <= DB_SCALING_FAR;
+        after += w->far <= DB_SCALING_FAR;
+        if (falls && w->far <= DB_SCALING_FAR) DB_TRY(merge_agreed(context, w));
+        const int settled = change < converged && after > repeats;
         const int due = judges && (settled || *iterations % first_verdict == 0);
         size_t excluded = 0;
         db_status status = DB_OK;

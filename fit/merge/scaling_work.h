@@ -2,6 +2,7 @@
 #ifndef DB_FIT_MERGE_SCALING_WORK_H
 #define DB_FIT_MERGE_SCALING_WORK_H
 
+#include "fit/merge/agreement.h"
 #include "fit/merge/observations.h"
 #include "fit/merge/shells.h"
 #include "fit/merge/shot_scales.h"
@@ -18,8 +19,10 @@ typedef struct db_scaling_work {
     unsigned char *shell;        /* [reflections] */
     double *sum, *weight;        /* [reflections]: sums of w g J and w g^2 with g = scale at d */
     double *usual;               /* [reflections]: sums of w g^2 with w at usual intensities */
-    double *next_sum, *next_weight, *next_usual;
-    float *share;               /* [measurements]: w in the sums */
+    double *full;                /* [reflections]: sums of w g^2 if no measurement were wrong */
+    double *next_sum, *next_weight, *next_usual, *next_full;
+    const db_agreement *agreed; /* [reflections], if the next sums follow from it; else NULL */
+    float *share, *variance;    /* [measurements]: w in the sums; 1 / w without robust weights */
     db_shot_scale *shot;        /* [shots] */
     db_shot_scale *added;       /* [shots]: scale and B in the sums */
     const unsigned char *joins; /* [shots] 1: in this run, of all shots or of a half */
@@ -34,6 +37,7 @@ typedef struct db_scaling_work {
 typedef struct db_others {
     double mean, variance;      /* with the expected intensity at this resolution */
     double measured, precision; /* from measurements only; precision 0: none */
+    double full;                /* precision if none of them were wrong */
 } db_others;
 
 /* A measurement far off makes others seem wrong, too, but less so: the farthest are rejected first. */
@@ -45,7 +49,7 @@ typedef struct db_others {
 
 /* Weight of a measurement, from its squared deviation from the others over its variance. */
 static inline double db_scaling_robust_share(double square, double far) {
-    const double least = 1e-4, left = 1 - square / (far * far); /* least: if there are no others */
+    const double least = 1e-9, left = 1 - square / (far * far); /* least: if there are no others */
     return left > 0 ? fmax(least, left * left) : least;
 }
 
@@ -81,11 +85,12 @@ static inline db_others db_scaling_others(const db_scaling_work *w, size_t shot,
                  share = (double)w->share[i];
     double sum = w->sum[r] - share * g * (double)o->intensity,
            weight = w->weight[r] - share * g * g;
-    if (!(weight > 1e-6 * w->weight[r])) sum = weight = 0;
+    if (!(weight > 1e-12 * w->weight[r])) sum = weight = 0;
     return (db_others){ .mean = (sum + prior * db_scaling_expected(w, r)) / (weight + prior),
                         .variance = 1 / (weight + prior),
                         .measured = weight > 0 ? sum / weight : 0,
-                        .precision = weight };
+                        .precision = weight,
+                        .full = fmax(weight, w->full[r] - g * g / (double)w->variance[i]) };
 }
 
 /* Expected intensity, for variances: the mean of Wilson's distribution given all shots. The weight of the shots is that at

@@ -53,7 +53,8 @@ static void correlate(const pair_sums *sums, double signal, db_shot_scale *shot)
 }
 
 /* Adds intensities relative to the mean at their resolution, whose decrease would correlate them. Each is weighted
- * by its errors and the spread of intensities. */
+ * by its errors and the spread of intensities. Robust weights do not count: a shot that contradicts another one would not
+ * be seen. */
 static void look_at(const db_scaling_work *w, size_t s, double *room, pair_sums *sums) {
     db_shot_scale *const shot = &w->shot[s];
     size_t count = 0;
@@ -67,13 +68,13 @@ static void look_at(const db_scaling_work *w, size_t s, double *room, pair_sums 
                      usual = db_scaling_expected(w, r),
                      variance = db_scaling_variance(w, o, g * db_scaling_mean(w, r)),
                      noise_x = variance / (g * g * usual * usual),
-                     noise_y = 1 / (rest.precision * usual * usual),
+                     noise_y = 1 / (rest.full * usual * usual),
                      off = (double)o->intensity - g * rest.measured;
         add_pair_of_values(sums, 1 / (1 + noise_x + noise_y),
                            fmin(BRIGHTEST + 4 * sqrt(noise_x), (double)o->intensity / (g * usual)),
                            fmin(BRIGHTEST + 4 * sqrt(noise_y), rest.measured / usual), noise_x,
                            noise_y);
-        room[count++] = off * off / (variance + g * g / rest.precision);
+        room[count++] = off * off / (variance + g * g / rest.full);
     }
     shot->reflections = count;
     shot->correlation = shot->expected = shot->misfit = NAN;

@@ -234,7 +234,7 @@ static void add_measurement(smooth_work *w, size_t i, uint32_t r, double fall,
                  others = precision.robust - own, off = m.intensity - m.g * w->mean[r];
     double beyond, slope[TOUCHED];
     size_t unknown[TOUCHED];
-    if (others > 1e-6 * precision.robust) {
+    if (others > 1e-12 * precision.robust) {
         /* from the mean of the others, whose weights decide nothing here: else two that disagree would have full
          * weights and none in turns */
         const double away = off * precision.robust / others,

@@ -144,9 +144,9 @@ static void good_shots_give_the_truth_with_its_errors(void **state) {
 /* What other shots, or all, say of a reflection: the mean of Gaussians, of which Wilson's distribution is one. */
 static void means_know_what_intensities_are_usual(void **state) {
     (void)state;
-    float share[1] = { 0.3F };
+    float share[1] = { 0.3F }, variance[1] = { 0.5F };
     unsigned char shell[2] = { 0, 0 }, centric[2] = { 0, 1 }, epsilon[2] = { 1, 2 };
-    double sum[2], weight[2], at_usual[2] = { 0.2, 0.3 };
+    double sum[2], weight[2], full[2], at_usual[2] = { 0.2, 0.3 };
     float d[2] = { 3, 4 };
     for (uint32_t r = 0; r < 2; r++) {
         db_observation o = {
@@ -162,7 +162,9 @@ static void means_know_what_intensities_are_usual(void **state) {
                                     .sum = sum,
                                     .weight = weight,
                                     .usual = at_usual,
+                                    .full = full,
                                     .share = share,
+                                    .variance = variance,
                                     .added = &added,
                                     .errors = { .noise = { 0, 0, 0, 1.5, 0 },
                                                 .relative = { 0, 0, 0, 0.02, 0 } } };
@@ -171,7 +173,9 @@ static void means_know_what_intensities_are_usual(void **state) {
             prior = r ? 1 / (2 * usual * usual) : 1 / (usual * usual), own = (double)share[0];
         sum[r] = own * g * 35 + 4;
         weight[r] = own * g * g + 0.1;
+        full[r] = 2 * g * g + 0.7;
         const db_others rest = db_scaling_others(&w, 0, 0);
+        assert_true(fabs(rest.full / 0.7 - 1) < 1e-9);
         assert_true(fabs(rest.measured / 40 - 1) < 1e-9 && fabs(rest.precision / 0.1 - 1) < 1e-9);
         assert_true(fabs(rest.variance * (0.1 + prior) - 1) < 1e-9);
         assert_true(fabs(rest.mean / rest.variance / (4 + prior * usual) - 1) < 1e-9);
@@ -298,6 +302,95 @@ static void few_repeated_measurements_decide_no_errors(void **state) {
     db_merged_clear(&m);
     db_scaling_clear(&scaling);
     db_observations_clear(&o);
+}
+
+/* Measurements of a reflection: `wrong` of them in each tenth reflection are off by some standard deviations, the second one
+ * by 1.7 times as many. */
+typedef struct wrong_case {
+    int times, wrong;
+    double off;
+    double least, most; /* rms of pulls of such a reflection */
+    double
+        error; /* its usual error, as far as the right measurements determine it; 0: they do not */
+} wrong_case;
+
+static double truth_of(size_t r) {
+    static const double level[3] = { 0, 20, 1000 };
+    return level[r % 3];
+}
+static int is_wrong(size_t r) { return r / 3 % 10 == 0; }
+
+static void measure_wrongly(const wrong_case *k, db_observations *o) {
+    enum { SHOTS = 30 };
+    const double background = 100, relative = 0.04;
+    uint64_t random = 7;
+    size_t at = 0;
+    assert_int_equal(db_observations_make(context, SHOTS, list.count * (size_t)k->times, o), DB_OK);
+    for (size_t s = 0; s < SHOTS; s++) {
+        for (size_t r = 0; r < list.count; r++) {
+            const size_t turn = (7 * r + s) % SHOTS;
+            if (turn >= (size_t)k->times) continue;
+            const double truth = truth_of(r),
+                         error = sqrt(truth + background + pow(relative * truth, 2)),
+                         wrong = is_wrong(r) && turn < (size_t)k->wrong ? turn ? 1.7 : 1 : 0,
+                         found = truth + error * (made_up_normal(&random) + wrong * k->off);
+            o->list[at++] = (db_observation){ .reflection = (uint32_t)r,
+                                              .intensity = (float)found,
+                                              .sigma = (float)sqrt(background + fmax(0, found)),
+                                              .partiality = 1,
+                                              .light = 1 };
+        }
+        o->first[s + 1] = at;
+    }
+}
+
+/* rms of the pulls, and mean errors relative to those of the right measurements alone. */
+static void check_wrong(const wrong_case *k, const db_merged *m) {
+    double pulls[2] = { 0 }, errors[2] = { 0 }, count[2] = { 0 };
+    for (size_t r = 0; r < list.count; r++) {
+        const int w = is_wrong(r);
+        const double truth = truth_of(r), pull = (m->intensity[r] - truth) / m->sigma[r],
+                     right = k->times - (w ? k->wrong : 0);
+        pulls[w] += pull * pull;
+        errors[w] += m->sigma[r] / sqrt((truth + 100 + pow(0.04 * truth, 2)) / right);
+        count[w]++;
+    }
+    for (int w = 0; w < 2; w++) {
+        pulls[w] = sqrt(pulls[w] / count[w]);
+        errors[w] /= count[w];
+    }
+    print_message("%d times, %d off by %g: pulls %.2f, others %.2f; errors %.2f, others %.2f\n",
+                  k->times, k->wrong, k->off, pulls[1], pulls[0], errors[1], errors[0]);
+    assert_true(pulls[0] > 0.8 && pulls[0] < 1.1 && errors[0] < 1.25);
+    assert_true(pulls[1] > k->least && pulls[1] < k->most);
+    assert_true(!(k->error > 0) || errors[1] < k->error);
+}
+
+/* Of three measurements the two that agree count, however far the third one is. Of two that differ each may be right, and the
+ * error says so. */
+static void measurements_that_agree_count(void **state) {
+    (void)state;
+    static const wrong_case cases[] = {
+        { 3, 1, 20, 0.85, 1.15, 1.2 },    { 3, 1, 200, 0.85, 1.15, 1.2 },
+        { 3, 1, 2e4, 0.85, 1.15, 1.2 },   { 3, 1, -200, 0.85, 1.15, 1.2 },
+        { 3, 1, -2e4, 0.85, 1.15, 1.2 },  { 4, 2, 200, 0.85, 1.15, 1.2 },
+        { 4, 2, -2000, 0.85, 1.15, 1.2 }, { 10, 2, 2e4, 0.85, 1.15, 1.2 },
+        { 2, 1, 200, 0.5, 1.2, 0 },       { 2, 1, -2e4, 0.5, 1.2, 0 },
+    };
+    const db_scaling_options held = { .held = 1, .most_iterations = 40 };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        db_observations o = { 0 };
+        db_scaling scaling;
+        db_merged m;
+        measure_wrongly(&cases[k], &o);
+        assert_int_equal(db_scaling_make(context, o.shots, &scaling), DB_OK);
+        assert_int_equal(db_merged_make(context, list.count, &m), DB_OK);
+        assert_int_equal(db_scale_shots(context, &list, &held, 1, &o, &scaling, &m), DB_OK);
+        check_wrong(&cases[k], &m);
+        db_merged_clear(&m);
+        db_scaling_clear(&scaling);
+        db_observations_clear(&o);
+    }
 }
 
 /* Deviations whose variance is a + e times the strength, with numbers of its own for one range of partiality;
@@ -459,6 +552,7 @@ int main(void) {
         cmocka_unit_test(means_know_what_intensities_are_usual),
         cmocka_unit_test(single_photons_have_errors),
         cmocka_unit_test(few_repeated_measurements_decide_no_errors),
+        cmocka_unit_test(measurements_that_agree_count),
         cmocka_unit_test(error_models_are_found_from_deviations),
         cmocka_unit_test(halves_are_independent),
         cmocka_unit_test(measurements_that_are_wrong_do_not_count),
