@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/quantile.h"
 #include "fit/pixels/measured_image.h"
+#include "fit/pixels/third_moment.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -434,7 +435,13 @@ static db_status find_levels(db_context *context, db_measured_image *image, surv
     const double readout = settings->readout_noise;
     noise_law n;
     DB_TRY(choose_law(context, image, readout, s, *step, &n));
-    const int certain = !noise->measured || is_certain(&n);
+    int certain = !noise->measured || is_certain(&n);
+    if (!certain && !(image->stated_gain > 0)) {
+        db_photon_step photon;
+        DB_TRY(db_third_moment_find(context, image, readout, &photon));
+        certain = photon.counts >= 1 && photon.error < LARGEST_ERROR * photon.counts;
+        if (certain) n = law_with(&s->sums, photon.counts, photon.error, readout);
+    }
     noise->stated = !certain && image->stated_gain > 0;
     if (noise->stated)
         n = law_with(&s->sums, image->gain, 0, readout);

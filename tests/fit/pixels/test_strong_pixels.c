@@ -569,6 +569,45 @@ static void the_gain_of_few_photons_is_right_or_refused(void **state) {
     gsl_rng_free(random);
 }
 
+/* Light that does not vary has no line of variance against mean, and photons that overlap no steps. The skewness tells the gain,
+ * with spots and a dark level, too; not if readout noise and dark level may be anything. */
+static void the_gain_in_uniform_light_is_right_or_refused(void **state) {
+    static float counts[FEW_ALL];
+    static uint8_t trusted[FEW_ALL];
+    static const struct {
+        double gain, readout, photons, dark, spots;
+        int refused;
+    } cases[] = {
+        { 10, 5, 10, 0, 0, 0 },    { 10, 5, 20, 0, 0, 0 },     { 10, 5, 50, 0, 0, 0 },
+        { 30, 5, 10, 0, 0, 0 },    { 30, 5, 20, 40, 0, 0 },    { 30, 5, 50, 0, 3e-3, 0 },
+        { 10, 5, 10, 0, 3e-3, 0 }, { 30, 5, 10, 40, 3e-3, 0 }, { 2, 5, 1, 10, 0, 1 },
+        { 10, 20, 10, 40, 0, 1 },  { 10, 5, 3, 40, 0, 1 },
+    };
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const few_photons dark = { cases[c].gain, 0, 0, 0, cases[c].spots, 0, 0 };
+        db_measured_image few = { .fast_pixels = FEW_WIDE, .slow_pixels = FEW_WIDE, .gain = 1 };
+        db_fit_settings own = settings;
+        db_image_noise found;
+        few.value = counts;
+        few.mask = trusted;
+        make_few_photons(&dark, random, counts);
+        for (int i = 0; i < FEW_ALL; i++)
+            counts[i] += (float)rint(cases[c].gain * gsl_ran_poisson(random, cases[c].photons) +
+                                     gsl_ran_gaussian(random, cases[c].readout) + cases[c].dark);
+        own.gain = NAN;
+        const db_status status = db_image_noise_estimate(context, &few, &own, &found);
+        print_message("gain %g, readout noise %g, %g photons: %s, gain %.4g\n", cases[c].gain,
+                      cases[c].readout, cases[c].photons, status == DB_OK ? "measured" : "refused",
+                      own.gain);
+        assert_int_equal(status, cases[c].refused ? DB_ERROR_INPUT : DB_OK);
+        if (!cases[c].refused) assert_true(fabs(own.gain / cases[c].gain - 1) < 0.1);
+        free(few.dark);
+    }
+    gsl_rng_free(random);
+}
+
 /* A gain that the header states is taken where spots' light and readout noise look like another one, but not where the
  * background contradicts it. */
 static void the_gain_of_a_header_is_kept(void **state) {
@@ -706,6 +745,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(steps_below_1_are_no_photons, make, drop),
         cmocka_unit_test_setup_teardown(a_gain_below_1_is_named, make, drop),
         cmocka_unit_test_setup_teardown(the_gain_of_few_photons_is_right_or_refused, make, drop),
+        cmocka_unit_test_setup_teardown(the_gain_in_uniform_light_is_right_or_refused, make, drop),
         cmocka_unit_test_setup_teardown(the_gain_of_a_header_is_kept, make, drop),
         cmocka_unit_test_setup_teardown(dark_levels_that_differ_are_subtracted, make, drop),
         cmocka_unit_test_setup_teardown(dark_levels_keep_the_few_photons_above_them, make, drop),
