@@ -9,6 +9,7 @@
 #include "fit/shots/shot_fit.h"
 #include "fit/verdict/conclude.h"
 #include "fit/verdict/held_distance.h"
+#include "fit/verdict/rivals.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/intensities/boxes.h"
 #include "fit/search/agreement.h"
@@ -115,6 +116,7 @@ static db_status begin_refinement(work *w, db_context *context) {
     DB_TRY(db_lattices_add_light(all, context, w->shot, &w->image, &w->strong));
     r->context = context;
     r->check = db_verdict_of_lattice;
+    r->find_foreign = db_foreign_spots_find;
     r->course.progress = evaluated;
     r->course.user = w->all;
     r->data = (db_fit_data){ &w->image, &w->strong, &w->settings };

@@ -244,6 +244,34 @@ static db_status run_moments(stage_run *s, db_stage_result *end) {
     return DB_OK;
 }
 
+/* Leaves out spots that the lattice has not made. Student's distribution allows for tails of the lattice's spots; a
+ * large share of foreign spots would widen the model until it reaches them. */
+static db_status leave_out_foreign(db_refinement *r, db_moments *m) {
+    const size_t count = m->count, half = m->half;
+    if (!r->find_foreign || count == 0) return DB_OK;
+    db_observed_spots spots = { count, calloc(count, sizeof *spots.spot) };
+    unsigned char *const is_foreign = calloc(count, 1);
+    db_status status = db_need_memory(r->context, spots.spot && is_foreign, "the foreign spots");
+    for (size_t i = 0; i < count && status == DB_OK; i++) {
+        spots.spot[i].panel = m->spot[i].panel;
+        memcpy(spots.spot[i].position, m->observed[i].place, sizeof spots.spot[i].position);
+    }
+    if (status == DB_OK)
+        status = r->find_foreign(r->context, &r->result->experiment, &r->data, &spots, is_foreign);
+    m->count = status == DB_OK ? 0 : count;
+    for (size_t i = 0; i < count && status == DB_OK; i++) {
+        if (i == half) m->half = m->count;
+        if (is_foreign[i]) continue;
+        m->spot[m->count] = m->spot[i];
+        m->observed[m->count++] = m->observed[i];
+    }
+    if (half == count) m->half = m->count;
+    m->to = m->count;
+    free(is_foreign);
+    db_observed_spots_clear(&spots);
+    return status;
+}
+
 db_status db_moment_stage_take(db_refinement *r, int number, const db_variables *variables,
                                db_moments *moments) {
     const db_experiment *const from = &r->result->experiment;
@@ -256,9 +284,13 @@ db_status db_moment_stage_take(db_refinement *r, int number, const db_variables 
     double dmin;
     DB_TRY(db_stage_limit(r->context, from, &data, number, &dmin));
     DB_TRY(db_shoeboxes_place(r->context, from, &data, dmin, DB_SHOEBOXES_STRONG, &boxes));
-    const db_status status = db_moments_make(r->context, from, &boxes, variables,
-                                             stage->blur * stage->blur - 1, moments);
+    db_status status = db_moments_make(r->context, from, &boxes, variables,
+                                       stage->blur * stage->blur - 1, moments);
     db_shoeboxes_clear(&boxes);
+    if (status == DB_OK) {
+        status = leave_out_foreign(r, moments);
+        if (status != DB_OK) db_moments_clear(moments);
+    }
     if (status != DB_OK || moments->count > 0 || settings.one_of_series) return status;
     db_moments_clear(moments);
     return db_refinement_fail_dark(r->context, stage);

@@ -5,10 +5,16 @@
 #include "fit/search/optimize.h"
 #include "fit/objective/stage_data.h"
 #include "fit/pixels/fit_data.h"
+#include "fit/pixels/observed_spots.h"
 
 /* Do the data confirm the lattice of the present model? verdict->usable; else its reason says why not. */
 typedef db_status db_lattice_check(db_context *context, const db_experiment *model,
                                    const db_fit_data *data, db_fit_verdict *verdict);
+
+/* Flags spots that the lattice of a model has not made: those of ice and of other crystals. */
+typedef db_status db_foreign_search(db_context *context, const db_experiment *model,
+                                    const db_fit_data *data, const db_observed_spots *spots,
+                                    unsigned char *is_foreign);
 
 typedef struct db_refinement {
     db_context *context;
@@ -19,6 +25,8 @@ typedef struct db_refinement {
     db_panel_placement placement; /* placement of panel groups in this model; owned */
     db_crystal given;             /* the crystal of the start */
     db_lattice_check *check; /* called before the first stage that data must earn; NULL: none */
+    db_foreign_search
+        *find_foreign; /* called for the spots of a stage of moments; NULL: none are */
     const db_predicted_spots *predicted; /* predictions of the start, borrowed; NULL: not known */
     int scaled; /* 1: the scale already fits the total intensity of the next stage's data */
 } db_refinement;

@@ -104,7 +104,7 @@ static db_status find_error(db_refinement *r, double *error) {
 /* error: NULL: not wanted. */
 static db_status fit_places(db_context *context, const db_fit_data *data,
                             const db_experiment *refined, double *error, db_experiment *model) {
-    db_refinement r = { .context = context, .data = *data };
+    db_refinement r = { .context = context, .data = *data, .find_foreign = db_foreign_spots_find };
     db_stage_result end;
     db_status status = db_refinement_begin_apart(&r, refined);
     if (status == DB_OK) status = db_stage_run(&r, 0, &end);

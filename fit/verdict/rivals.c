@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/degree.h"
 #include "base/quantile.h"
+#include "fit/config/certain.h"
 #include "fit/config/crystal_system.h"
 #include "fit/linear/cholesky.h"
 #include "fit/pixels/geometry.h"
@@ -750,6 +751,37 @@ db_status db_margin_in_halves(db_context *context, const db_evidence *e, double 
     }
     if (status == DB_OK) clear_room(&room);
     free(place);
+    return status;
+}
+
+/* Flags spots at no node, with the widths of other spots. */
+static db_status flag_foreign(db_context *context, const db_experiment *model, const db_evidence *e,
+                              const db_observed_spots *spots, unsigned char *is_foreign) {
+    db_evidence own;
+    DB_TRY(db_evidence_make(context, model, spots, &own));
+    for (int half = 0; half < DB_HALVES; half++) {
+        own.width[half] = e->width[half];
+        db_evidence_lattice(&own, own.lattice, half, own.count, own.density[half]);
+    }
+    for (size_t i = 0; i < own.count; i++) is_foreign[i] = !db_evidence_is_at(&own, i);
+    db_evidence_clear(&own);
+    return DB_OK;
+}
+
+db_status db_foreign_spots_find(db_context *context, const db_experiment *model,
+                                const db_fit_data *data, const db_observed_spots *spots,
+                                unsigned char *is_foreign) {
+    db_observed_spots all;
+    db_evidence e;
+    double in_halves = 0;
+    DB_TRY(db_judged_spots_find(context, model, data, &all));
+    db_status status = db_evidence_make(context, model, &all, &e);
+    db_observed_spots_clear(&all);
+    DB_TRY(status);
+    if (db_margin_over_none(&e) > DB_CERTAIN) status = db_margin_in_halves(context, &e, &in_halves);
+    if (status == DB_OK && in_halves > DB_CERTAIN)
+        status = flag_foreign(context, model, &e, spots, is_foreign);
+    db_evidence_clear(&e);
     return status;
 }
 

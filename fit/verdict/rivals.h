@@ -69,6 +69,12 @@ db_status db_centring_of_spots(db_context *context, const db_evidence *e, const 
  * with the crystal, and other orientations meet as many. */
 db_status db_margin_over_turned(db_context *context, const db_evidence *e, double *least);
 
+/* Flags spots that are likelier at a random place than at a node. None, unless the image's spots make the lattice certain, by
+ * the test `halves`, too: a wrong lattice, refined against the spots that it meets by chance, would meet these ever better. */
+db_status db_foreign_spots_find(db_context *context, const db_experiment *model,
+                                const db_fit_data *data, const db_observed_spots *spots,
+                                unsigned char *is_foreign);
+
 /* Margin over the model, turned and its image shifted as the spots ask for; or over a lattice with 1/2, 1/3 or 1/4 of its
  * nodes so moved, with other edges. */
 db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_moved_model *moved);

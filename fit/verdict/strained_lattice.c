@@ -11,6 +11,7 @@
 #include "fit/objective/evaluate.h"
 #include "fit/search/moment_stage.h"
 #include "fit/verdict/held_distance.h"
+#include "fit/verdict/rivals.h"
 #include "fit/verdict/spot_regions.h"
 
 #include <dualbragg/expert/fit_configurations.h>
@@ -233,7 +234,7 @@ static db_status ask_spots_of(db_context *context, const db_fit_data *own,
                               db_fit_result *result) {
     db_variables v = { 0 };
     db_moments m;
-    db_refinement r = { .context = context, .data = *own };
+    db_refinement r = { .context = context, .data = *own, .find_foreign = db_foreign_spots_find };
     db_status status = db_refinement_begin_apart(&r, refined);
     if (status == DB_OK)
         status = db_variables_make(context, own->settings, 1, &r.given, &r.result->experiment,
@@ -248,19 +249,11 @@ static db_status ask_spots_of(db_context *context, const db_fit_data *own,
     return status;
 }
 
-static int refines_edges(const db_fit_settings *settings) {
-    for (size_t i = 0; i < settings->parameter_count; i++)
-        if (db_facts_of(settings->parameters[i].parameter)->kind == DB_KIND_CELL_EDGE &&
-            settings->parameters[i].stages != DB_FIT_NOT_EARNED)
-            return 1;
-    return 0;
-}
-
 db_status db_strained_lattice_widen(db_context *context, const db_fit_data *data,
                                     const db_objective *refined, db_fit_result *result) {
     db_fit_settings own;
     released free_now;
-    if (!refines_edges(data->settings) || !db_fit_has_moments(data->settings)) return DB_OK;
+    if (!db_fit_has_moments(data->settings)) return DB_OK;
     DB_TRY(release_cell(context, data->settings, &own, &free_now));
     const db_fit_data with_cell = { data->image, data->strong, &own };
     db_status status = DB_OK;

@@ -46,6 +46,20 @@ fit 0 small.img --cell 41.3 52.1 63.7 --symmetry "P 21 21 21" --no-report --outp
 for axis in x y z; do
     ! is_widened small misset_$axis || fail "small blocks: the error of misset_$axis grows to $(value small.json misset_$axis error)"
 done
+# all edges are held, and one of them is 0.2 % too long
+{
+    echo "refine:"
+    for p in misset_x misset_y misset_z beam_fast beam_slow; do echo "  $p: {range: 2}"; done
+} > held.yaml
+held() { # NAME CELL
+    fit 0 held.yaml --image symmetric.img "model.cell=[$2]" model.symmetry=orthorhombic 'model.misset=[10, 20, 30]' --no-report --output "$1"
+}
+held right "78, 78, 38"
+held long "78.156, 78, 38"
+is_widened long misset_y || fail "a held edge that is 0.2 % too long is not in the error of misset_y"
+for parameter in misset_x misset_y misset_z beam_fast beam_slow; do
+    ! is_widened right $parameter || fail "right edges, held: the error of $parameter grows to $(value right.json $parameter error)"
+done
 # a distance that is held and wrong by a part in 600 is no strain: errors of the orientation stay small
 fit 0 symmetric.img --cell 78.05,78.05,38 --symmetry tetragonal --no-report --output farther model.distance=150.25
 for axis in x y z; do below farther misset_$axis 0.02; done
