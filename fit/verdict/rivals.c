@@ -754,17 +754,40 @@ db_status db_margin_in_halves(db_context *context, const db_evidence *e, double 
     return status;
 }
 
-/* Flags spots at no node, with the widths of other spots. */
+/* Flags spots at no node: the widths are those of the evidence, the share of foreign spots is their own. */
 static db_status flag_foreign(db_context *context, const db_experiment *model, const db_evidence *e,
                               const db_observed_spots *spots, unsigned char *is_foreign) {
     db_evidence own;
-    DB_TRY(db_evidence_make(context, model, spots, &own));
-    for (int half = 0; half < DB_HALVES; half++) {
+    double part[DB_HALVES], other[DB_HALVES];
+    double *const density = calloc(spots->count + 1, sizeof *density);
+    if (!density) return db_fail_memory(context, "the foreign spots");
+    const db_status status = db_evidence_make(context, model, spots, &own);
+    for (int half = 0; half < DB_HALVES && status == DB_OK; half++) {
         own.width[half] = e->width[half];
         db_evidence_lattice(&own, own.lattice, half, own.count, own.density[half]);
+        for (size_t i = (size_t)half; i < own.judged; i += DB_HALVES)
+            density[i] = own.density[half][i];
     }
-    for (size_t i = 0; i < own.count; i++) is_foreign[i] = !db_evidence_is_at(&own, i);
-    db_evidence_clear(&own);
+    if (status == DB_OK) {
+        db_evidence_parts(own.judged, density, NULL, part, other);
+        for (int half = 0; half < DB_HALVES; half++) own.width[half].part = part[half];
+        for (size_t i = 0; i < own.count; i++) is_foreign[i] = !db_evidence_is_at(&own, i);
+        db_evidence_clear(&own);
+    }
+    free(density);
+    return status;
+}
+
+/* found: room for a flag of each spot. */
+static db_status flag_if_certain(db_context *context, const db_experiment *model,
+                                 const db_evidence *e, const db_observed_spots *spots,
+                                 unsigned char *found, unsigned char *is_foreign) {
+    double in_halves;
+    if (!(db_margin_over_none(e) > DB_CERTAIN)) return DB_OK;
+    DB_TRY(flag_foreign(context, model, e, spots, found));
+    if (memcmp(found, is_foreign, spots->count) == 0) return DB_OK;
+    DB_TRY(db_margin_in_halves(context, e, &in_halves));
+    if (in_halves > DB_CERTAIN) memcpy(is_foreign, found, spots->count);
     return DB_OK;
 }
 
@@ -773,14 +796,14 @@ db_status db_foreign_spots_find(db_context *context, const db_experiment *model,
                                 unsigned char *is_foreign) {
     db_observed_spots all;
     db_evidence e;
-    double in_halves = 0;
     DB_TRY(db_judged_spots_find(context, model, data, &all));
     db_status status = db_evidence_make(context, model, &all, &e);
     db_observed_spots_clear(&all);
     DB_TRY(status);
-    if (db_margin_over_none(&e) > DB_CERTAIN) status = db_margin_in_halves(context, &e, &in_halves);
-    if (status == DB_OK && in_halves > DB_CERTAIN)
-        status = flag_foreign(context, model, &e, spots, is_foreign);
+    unsigned char *const found = malloc(spots->count + 1);
+    status = found ? flag_if_certain(context, model, &e, spots, found, is_foreign)
+                   : db_fail_memory(context, "the foreign spots");
+    free(found);
     db_evidence_clear(&e);
     return status;
 }

@@ -69,8 +69,9 @@ db_status db_centring_of_spots(db_context *context, const db_evidence *e, const 
  * with the crystal, and other orientations meet as many. */
 db_status db_margin_over_turned(db_context *context, const db_evidence *e, double *least);
 
-/* Flags spots that are likelier at a random place than at a node. None, unless the image's spots make the lattice certain, by
- * the test `halves`, too: a wrong lattice, refined against the spots that it meets by chance, would meet these ever better. */
+/* Flags spots that are likelier at a random place than at a node. Flags stay as they are, unless the image's spots make the
+ * lattice certain, by the test `halves`, too: a wrong lattice, refined against the spots that it meets by chance, would meet
+ * these ever better. */
 db_status db_foreign_spots_find(db_context *context, const db_experiment *model,
                                 const db_fit_data *data, const db_observed_spots *spots,
                                 unsigned char *is_foreign);
