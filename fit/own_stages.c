@@ -10,6 +10,7 @@
 #include "fit/verdict/conclude.h"
 #include "fit/verdict/held_distance.h"
 #include "fit/verdict/rivals.h"
+#include "fit/pixels/measured_image.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/intensities/boxes.h"
 #include "fit/search/agreement.h"
@@ -34,6 +35,7 @@ typedef struct work {
     db_shots *all;
     size_t shot;
     db_measured_image image;
+    uint8_t *borrowed; /* the mask that came with the image; NULL: the image still has it */
     db_strong_pixels strong;
     db_predicted_spots predicted; /* predictions of the start; empty: unknown */
     db_fit_settings settings;
@@ -56,6 +58,10 @@ static void end_refinement(work *w) {
 }
 
 static void clear_own_work(work *w) {
+    if (w->borrowed) {
+        free(w->image.mask);
+        w->image.mask = w->borrowed;
+    }
     db_shots_release(w->all, &w->image);
     end_refinement(w);
     db_fit_spots_clear(&w->parts);
@@ -104,6 +110,76 @@ static db_experiment start_of(const work *w) {
     return start;
 }
 
+/* Lists hot pixels of the image as spots; pixel: their numbers. list: NULL: they are only counted. */
+static size_t list_hot(const db_measured_image *image, db_observed_spot *list, size_t *pixel) {
+    size_t count = 0, at = 0;
+    for (size_t p = 0; p < db_measured_panels(image); p++)
+        for (int slow = 0; slow < db_measured_rows(image, p); slow++)
+            for (int fast = 0; fast < image->fast_pixels; fast++, at++) {
+                if (image->mask[at] != DB_MASK_HOT) continue;
+                if (list) {
+                    list[count] =
+                        (db_observed_spot){ .panel = p, .position = { fast + 0.5, slow + 0.5 } };
+                    pixel[count] = at;
+                }
+                count++;
+            }
+    return count;
+}
+
+/* Trusts pixels that were found hot and that the lattice of the start has made: spots of a single pixel. The mask becomes the
+ * work's own, since the image may be the caller's. */
+static db_status trust_spots(work *w, db_context *context, size_t hot, size_t *trusted) {
+    db_measured_image *const image = &w->image;
+    const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
+    const db_experiment start = start_of(w);
+    const db_fit_data data = { image, &w->strong, &w->settings };
+    db_observed_spots spots = { hot, calloc(hot, sizeof *spots.spot) };
+    size_t *const pixel = calloc(hot, sizeof *pixel);
+    unsigned char *const is_foreign = malloc(hot);
+    uint8_t *const mask = malloc(pixels);
+    db_status status =
+        db_need_memory(context, spots.spot && pixel && is_foreign && mask, "the hot pixels");
+    if (status == DB_OK) {
+        memset(is_foreign, 1, hot);
+        (void)list_hot(image, spots.spot, pixel);
+        status = db_foreign_spots_find(context, &start, &data, &spots, is_foreign);
+    }
+    if (status == DB_OK) {
+        memcpy(mask, image->mask, pixels);
+        w->borrowed = image->mask;
+        image->mask = mask;
+    } else {
+        free(mask);
+    }
+    for (size_t i = 0; i < hot && status == DB_OK; i++) {
+        if (is_foreign[i]) continue;
+        mask[pixel[i]] = DB_MASK_TRUSTED;
+        ++*trusted;
+    }
+    image->masked -= *trusted;
+    db_observed_spots_clear(&spots);
+    free(pixel);
+    free(is_foreign);
+    return status;
+}
+
+static db_status find_strong(work *w, db_context *context) {
+    DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
+    return db_lattices_add_light(w->all, context, w->shot, &w->image, &w->strong);
+}
+
+/* Strong pixels, those of spots of a single pixel, too. */
+static db_status take_pixels(work *w, db_context *context) {
+    const size_t hot = w->borrowed ? 0 : list_hot(&w->image, NULL, NULL);
+    size_t trusted = 0;
+    DB_TRY(find_strong(w, context));
+    if (hot) DB_TRY(trust_spots(w, context, hot, &trusted));
+    if (!trusted) return DB_OK;
+    db_strong_pixels_clear(&w->strong);
+    return find_strong(w, context);
+}
+
 static db_status begin_refinement(work *w, db_context *context) {
     const db_shots *const all = w->all;
     db_refinement *const r = &w->refinement;
@@ -112,8 +188,7 @@ static db_status begin_refinement(work *w, db_context *context) {
     DB_TRY(
         db_shoebox_size_predict(context, &all->state[w->shot].start, &w->settings, &w->predicted));
     all->state[w->shot].shoebox_half_width = w->settings.shoebox_half_width;
-    DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
-    DB_TRY(db_lattices_add_light(all, context, w->shot, &w->image, &w->strong));
+    DB_TRY(take_pixels(w, context));
     r->context = context;
     r->check = db_verdict_of_lattice;
     r->find_foreign = db_foreign_spots_find;

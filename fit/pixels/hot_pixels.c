@@ -113,7 +113,7 @@ static size_t search_chunk(const db_fit_settings *settings, double sigma, const 
          next++) {
         const int i = (int)(next - may_be);
         if (!is_hot(settings, sigma, panel, first + i, slow, (double)value[i])) continue;
-        mask[i] = DB_MASK_BAD;
+        mask[i] = DB_MASK_HOT;
         if (i + 1 < count) may_be[i + 1] = mask[i + 1] == DB_MASK_TRUSTED;
         found++;
     }

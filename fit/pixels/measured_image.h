@@ -12,7 +12,10 @@ static inline double db_pixel_variance(const db_fit_settings *settings, double c
     return db_count_variance(settings->gain, settings->readout_noise, counts);
 }
 
-/* Masks hot pixels as bad: trusted pixels that exceed the median of the 24 around them by `sigma` standard
+/* Bad pixels that were found hot. Where a model has a reflection, they may be spots of a single pixel. */
+enum { DB_MASK_HOT = DB_MASK_BAD | 8 };
+
+/* Masks hot pixels (DB_MASK_HOT): trusted pixels that exceed the median of the 24 around them by `sigma` standard
  * deviations, while none of the eight neighbours has more than 5 % of this excess plus three standard deviations.
  * (Light from a lens, a phosphor or a crystal falls on more than one pixel.) Returns their number. */
 size_t db_mask_hot_pixels(const db_fit_settings *settings, double sigma, db_measured_image *image);

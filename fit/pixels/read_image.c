@@ -228,10 +228,10 @@ static db_status finish(const reading *r) {
     DB_TRY(estimate_noise(r, &settings));
     const size_t hot = db_mask_hot_pixels(&settings, config->hot_sigma, r->image);
     if (hot && r->line) {
-        char text[128];
+        char text[200];
         snprintf(text, sizeof text,
                  "%zu hot pixel%s left out (single pixels %g standard deviations above their "
-                 "surroundings)",
+                 "surroundings), if not at reflections",
                  hot, hot == 1 ? "" : "s", config->hot_sigma);
         r->line(r->user, text);
     }

@@ -54,7 +54,7 @@ static size_t mask_by_definition(double sigma) {
         for (int fast = 0; fast < columns; fast++) {
             if (expected[slow * columns + fast] != DB_MASK_TRUSTED || !is_hot(sigma, fast, slow))
                 continue;
-            expected[slow * columns + fast] = DB_MASK_BAD;
+            expected[slow * columns + fast] = DB_MASK_HOT;
             found++;
         }
     return found;

@@ -298,11 +298,11 @@ static void hot_pixels_stand_alone(void **state) {
         value[15 * N + 21 + 235 * i] = 1500;
     }
     assert_int_equal(db_mask_hot_pixels(&settings, 50, &small), 7);
-    assert_int_equal(mask[10 * N + 10], DB_MASK_BAD);
-    assert_int_equal(mask[0], DB_MASK_BAD);
-    assert_int_equal(mask[20 * N + N - 1], DB_MASK_BAD);
-    assert_int_equal(mask[15 * N + 21], DB_MASK_BAD);
-    assert_int_equal(mask[15 * N + 256], DB_MASK_BAD);
+    assert_int_equal(mask[10 * N + 10], DB_MASK_HOT);
+    assert_int_equal(mask[0], DB_MASK_HOT);
+    assert_int_equal(mask[20 * N + N - 1], DB_MASK_HOT);
+    assert_int_equal(mask[15 * N + 21], DB_MASK_HOT);
+    assert_int_equal(mask[15 * N + 256], DB_MASK_HOT);
     assert_int_equal(small.masked, 7);
     assert_int_equal(db_mask_hot_pixels(&settings, 0, &small), 0);
 }
@@ -351,7 +351,7 @@ static void what_must_not_count_is_masked(void **state) {
     const char *const wide = "data.trusted=[-10, 1000]";
     expect_ok(context, db_fit_config_read(context, yaml, &wide, 1, &config));
     expect_ok(context, db_fit_config_read_image(context, &config, &read, keep_notice, NULL));
-    assert_int_equal(read.mask[5 * FAST + 7], DB_MASK_BAD); /* hot now */
+    assert_int_equal(read.mask[5 * FAST + 7], DB_MASK_HOT); /* hot now */
     db_measured_image_clear(&read);
 
     scratch_file("hot.txt", "24 2\n");

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Spots of a small crystal on large pixels, many of a single pixel: they look like hot pixels until the lattice is known, and count
+# then. Real hot pixels stay left out.
+set -eu
+. "$SOURCE_DIR/tests/support/refinement"
+"$DUALBRAGG" sim -cell 73.98 106.73 47.42 90 90 90 -misset 20 30 70 -N 52 -default_F 250 -b_factor 28 -lambda 1.3164 -distance 70 \
+    -pixel 0.3 -detpixels 300 -Xbeam 45.3 -Ybeam 44.7 -spots closed -mosaic_rms 0.05 -bandwidth_rms 0.002 -footprint_rms 0.02 \
+    -fluence 4e24 -water 0.02 -noisefile still.img -adc 0 -calibration 0 -seed 3 --quiet
+python3 -S << 'END'
+import array
+import random
+
+with open("still.img", "rb") as file:
+    header, pixels = file.read(512), array.array("H", file.read())
+random.seed(1)
+for n in random.sample(range(len(pixels)), 200):
+    pixels[n] = random.randint(300, 3000)
+with open("hot.img", "wb") as file:
+    file.write(header + pixels.tobytes())
+END
+counts() { # PREFIX: sum of all reflections
+    awk '!/^#/ { sum += $7 } END { print sum }' "$1.hkl"
+}
+known="--cell 73.98,106.73,47.42 --symmetry orthorhombic --no-report --quiet"
+# shellcheck disable=SC2086
+{
+    fit 0 still.img $known --output all data.hot_sigma=0
+    fit 0 still.img $known --output found
+    fit 0 hot.img $known --output hot
+}
+near "counts with spots of a single pixel" "$(counts found)" "$(counts all)" 1000
+near "counts beside 200 hot pixels" "$(counts hot)" "$(counts all)" 15000
+[ "$failures" -eq 0 ]
