@@ -1,10 +1,10 @@
 #!/bin/sh
-# Spots of a small crystal on large pixels, many of a single pixel: they look like hot pixels until the lattice is known, and count
-# then. Real hot pixels stay left out.
+# Spots of a small crystal on large pixels, many of a single pixel: they look like hot pixels until the lattice is known, and
+# count then. Real hot pixels stay left out.
 set -eu
 . "$SOURCE_DIR/tests/support/refinement"
-"$DUALBRAGG" sim -cell 73.98 106.73 47.42 90 90 90 -misset 20 30 70 -N 52 -default_F 250 -b_factor 28 -lambda 1.3164 -distance 70 \
-    -pixel 0.3 -detpixels 300 -Xbeam 45.3 -Ybeam 44.7 -spots closed -mosaic_rms 0.05 -bandwidth_rms 0.002 -footprint_rms 0.02 \
+"$DUALBRAGG" sim -cell 73.98 106.73 47.42 90 90 90 -misset 20 30 70 -N 52 -default_F 250 -b_factor 28 -lambda 1.3164 \
+    -distance 70 -pixel 0.3 -detpixels 300 -Xbeam 45.3 -Ybeam 44.7 -spots closed -mosaic_rms 0.05 -bandwidth_rms 0.002 -footprint_rms 0.02 \
     -fluence 4e24 -water 0.02 -noisefile still.img -adc 0 -calibration 0 -seed 3 --quiet
 python3 -S << 'END'
 import array
