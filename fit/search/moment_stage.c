@@ -244,10 +244,12 @@ static db_status run_moments(stage_run *s, db_stage_result *end) {
     return DB_OK;
 }
 
-/* Leaves out spots that the lattice has not made. Student's distribution allows for tails of the lattice's spots; a
- * large share of foreign spots would widen the model until it reaches them. */
+/* Leaves out spots that the lattice has not made, if they are more than a tenth: Student's distribution of six numbers with four
+ * degrees of freedom bears as many, and a larger share would widen the model until it reaches them. */
 static db_status leave_out_foreign(db_refinement *r, db_moments *m) {
+    enum { MOST_NUMBERS = 6 };
     const size_t count = m->count, half = m->half;
+    size_t foreign = 0;
     if (!r->find_foreign || count == 0) return DB_OK;
     db_observed_spots spots = { count, calloc(count, sizeof *spots.spot) };
     unsigned char *const is_foreign = calloc(count, 1);
@@ -258,15 +260,18 @@ static db_status leave_out_foreign(db_refinement *r, db_moments *m) {
     }
     if (status == DB_OK)
         status = r->find_foreign(r->context, &r->result->experiment, &r->data, &spots, is_foreign);
-    m->count = status == DB_OK ? 0 : count;
-    for (size_t i = 0; i < count && status == DB_OK; i++) {
-        if (i == half) m->half = m->count;
-        if (is_foreign[i]) continue;
-        m->spot[m->count] = m->spot[i];
-        m->observed[m->count++] = m->observed[i];
+    for (size_t i = 0; i < count && status == DB_OK; i++) foreign += is_foreign[i];
+    if (status == DB_OK && (DB_STUDENT_FREEDOM + MOST_NUMBERS) * foreign > count) {
+        m->count = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (i == half) m->half = m->count;
+            if (is_foreign[i]) continue;
+            m->spot[m->count] = m->spot[i];
+            m->observed[m->count++] = m->observed[i];
+        }
+        if (half == count) m->half = m->count;
+        m->to = m->count;
     }
-    if (half == count) m->half = m->count;
-    m->to = m->count;
     free(is_foreign);
     db_observed_spots_clear(&spots);
     return status;

@@ -339,7 +339,7 @@ static void what_must_not_count_is_masked(void **state) {
     notices[0] = '\0';
     expect_ok(context, db_fit_config_read_image(context, &config, &read, keep_notice, NULL));
     assert_int_equal(read.mask[5 * FAST + 7], DB_MASK_OVERLOAD);
-    assert_int_equal(read.mask[9 * FAST + 9], DB_MASK_BAD);
+    assert_int_equal(read.mask[9 * FAST + 9], DB_MASK_HOT);
     assert_int_equal(read.mask[2 * FAST + 20], DB_MASK_BAD);
     assert_int_equal(read.mask[2 * FAST + 21], DB_MASK_BAD);
     assert_int_equal(read.mask[2 * FAST + 3], DB_MASK_BAD);
