@@ -152,7 +152,7 @@ static db_status check_spots(const db_config_reader *reader, const db_yaml_node 
 /* Is this a lattice letter with numbers of axes, as "P 41 21 22", that no space group has? Builds without gemmi do not know. */
 static int is_no_group(db_context *context, const char *symmetry) {
     db_space_group group;
-    return strchr("PABCIFRH", *symmetry) && symmetry[1] &&
+    return strchr("PABCIFRH", toupper((unsigned char)*symmetry)) && symmetry[1] &&
            strspn(symmetry + 1, "0123456789 ") == strlen(symmetry + 1) &&
            db_space_group_find(context, symmetry, &group) == DB_ERROR_INPUT;
 }

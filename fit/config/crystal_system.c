@@ -188,6 +188,17 @@ static lattice kind_of(const char *symmetry, char *setting) {
     return kind == UNKNOWN ? of_symbol((char)toupper((unsigned char)s[0]), s + 1) : kind;
 }
 
+int db_lattice_letter(const char *symmetry) {
+    char s[64], setting;
+    if (!compact(symmetry, s, &setting)) return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(s, names[i].name) == 0) return isupper((unsigned char)*s) ? *s : 0;
+    if (of_lattice_symbol(s) != UNKNOWN) return s[1];
+    const char letter = (char)toupper((unsigned char)*s);
+    if (of_symbol(letter, s + 1) == UNKNOWN) return 0;
+    return letter == 'H' ? 'R' : letter;
+}
+
 /* Unique axis: of the angle farthest from 90 degree; beta if all are 90. */
 static lattice unique_axis(const double cell[6]) {
     const double off[3] = { fabs(cell[3] - 90), fabs(cell[4] - 90), fabs(cell[5] - 90) };

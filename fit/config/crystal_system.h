@@ -18,6 +18,10 @@ typedef struct db_cell_ties {
  * these. */
 const db_cell_ties *db_cell_ties_of(const char *symmetry, const double cell[6]);
 
+/* Letter of the lattice that a symmetry names, whatever its case: of a lattice symbol ("oC") or of a Hermann-Mauguin symbol
+ * ("c 2 2 21"); "H 3" of the PDB is R in hexagonal axes. 0: a crystal system or a number, or none of these. */
+int db_lattice_letter(const char *symmetry);
+
 /* The nearest cell that keeps the ties: equal edges become their mean, and so do equal angles. *worst_edge
  * (relative) and *worst_angle (degree): the largest change. */
 void db_cell_regularize(const db_cell_ties *ties, double cell[6], double *worst_edge,

@@ -93,6 +93,12 @@ static json_t *tests(db_document *d, const void *of) {
     return array;
 }
 
+static json_t *centring(db_document *d, const void *of) {
+    const char letter = (char)((const db_fit_verdict *)of)->centring;
+    (void)d;
+    return letter ? json_stringn(&letter, 1) : json_null();
+}
+
 #define OF db_fit_verdict
 static const db_json_field verdict_rows[] = {
     FLAG(usable, "all tests are passed: orientation and cell may be used"),
@@ -110,6 +116,11 @@ static const db_json_field verdict_rows[] = {
           "fraction of these spots whose brightness in the model is right within a factor of 1.5; "
           "null: fewer than 20 spots"),
     FLAG(intensities_usable, "free intensities may be used: light_part is 2/3 or more"),
+    MADE("centring", centring, "text or null", NULL, "",
+         "letter of a centring that the symmetry does not name, if spots are at its reflections "
+         "only; null: none"),
+    VALUE(centring_gain, "",
+          "log likelihood of the spots with its reflections minus with all; 0: no centring"),
 };
 static TABLE(verdict_fields, verdict_rows);
 #undef OF

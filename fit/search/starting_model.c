@@ -377,7 +377,7 @@ static void say_group(const db_fit_config *config, db_notice_function notices, v
     notices(user, line);
 }
 
-/* Name of a space group; "" for P 1, which demands nothing of a cell. */
+/* Name of a space group that a cell can have (NULL: any cell); "" for P 1, which demands nothing of a cell. */
 static db_status name_group(db_context *context, const char *hall, const double cell[6],
                             char name[DB_FIT_NAME_SIZE]) {
     db_space_group *const group = malloc(sizeof *group);
@@ -386,18 +386,18 @@ static db_status name_group(db_context *context, const char *hall, const double 
     db_status status = db_space_group_of_list(context, hall, group);
     if (status == DB_OK && group->number != 1) {
         snprintf(name, DB_FIT_NAME_SIZE, "%s", group->name);
-        status = db_space_group_of_cell(context, name, cell, group);
+        if (cell) status = db_space_group_of_cell(context, name, cell, group);
     }
     free(group);
     return status;
 }
 
-/* Centring of the lattice that a symmetry names: by a symbol, "oC", or a number in its usual setting; 0: none. */
+/* Centring of the lattice that a symmetry names: by a symbol, "oC", or a number in its usual setting, if a cell can have that
+ * (NULL: any cell); 0: none. */
 static int centring_of(db_context *context, const char *symmetry, const double cell[6]) {
     char name[DB_FIT_NAME_SIZE];
     const char *const s = symmetry + strspn(symmetry, " ");
-    if (strspn(s, "amotch") && s[1] && !s[2]) return s[1];
-    if (!isdigit((unsigned char)*s)) return isupper((unsigned char)*s) ? *s : 0;
+    if (!isdigit((unsigned char)*s)) return db_lattice_letter(s);
     return name_group(context, s, cell, name) == DB_OK ? name[0] : 0;
 }
 
@@ -529,9 +529,8 @@ db_status db_fit_config_cell_spots(db_context *context, db_fit_config *config,
 
 db_status db_fit_config_cell_of_spots(db_context *context, const db_fit_config *config,
                                       const db_fit_cell_spots *spots, db_fit_found_cell *cell) {
-    const double any[6] = { 50, 50, 50, 90, 90, 90 };
     return db_fit_find_cell_of_spots(context, &config->settings, spots, config->symmetry,
-                                     centring_of(context, config->symmetry, any), cell);
+                                     centring_of(context, config->symmetry, NULL), cell);
 }
 
 db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,

@@ -139,7 +139,9 @@ class Verdict(Record):
     light_spots: free intensities: spots of the final data
     light_part: fraction of light_spots whose brightness in the model is right within a factor of 1.5; nan: fewer than
         20
-    intensities_usable: free intensities: light_part is 2/3 or more"""
+    intensities_usable: free intensities: light_part is 2/3 or more
+    centring: letter of a centring that the symmetry does not name, if spots are at its reflections only; None: none
+    centring_gain: log likelihood of the spots with its reflections minus with all; 0: no centring"""
     usable: bool
     reason: str
     tests: dict[str, Test] = field(repr=False)
@@ -150,6 +152,8 @@ class Verdict(Record):
     light_spots: int
     light_part: float
     intensities_usable: bool
+    centring: str | None
+    centring_gain: float
 
 
 @dataclass(frozen=True)
@@ -582,7 +586,9 @@ def _verdict(c):
         tests[name] = Test(name, text(lib.db_fit_test_meaning(k)), t.found, t.least, t.most,
                            bool(t.passed))
     plain = {f.name: value(getattr(c, f.name)) for f in dataclasses.fields(Verdict) if f.name != "tests"}
-    return Verdict(**{**plain, "usable": bool(c.usable), "intensities_usable": bool(c.intensities_usable)}, tests=tests)
+    found = {"usable": bool(c.usable), "intensities_usable": bool(c.intensities_usable),
+             "centring": chr(c.centring) if c.centring else None}
+    return Verdict(**{**plain, **found}, tests=tests)
 
 
 def listed_estimates(c: Any) -> dict[str, Estimate]:

@@ -64,7 +64,8 @@ typedef struct db_fit_verdict {
     /** letter of a centring (A, B, C, I, F, R) that nobody has named, if spots are at its reflections
      * only; 0: none. Places are right then, but reflections are predicted that do not exist */
     int centring;
-    double centring_gain; /**< log likelihood of the spots with its reflections minus with all */
+    /** log likelihood of the spots with its reflections minus with all; 0: no centring */
+    double centring_gain;
 } db_fit_verdict;
 
 /** Name of a test, such as "rows".

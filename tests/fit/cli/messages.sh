@@ -62,6 +62,7 @@ expect 3 'found 0.968627 keV (a wavelength of 12.8 A)' crystal.img --cell 40 55 
     model.sensor_thickness=450
 if "$DUALBRAGG" --version | grep -q gemmi; then
     expect 2 "its symbol (P 43 21 2), found 'P 41 21 22'" blank.img model.symmetry='P 41 21 22'
+    expect 2 "its symbol (P 43 21 2), found 'p 41 21 22'" blank.img model.symmetry='p 41 21 22'
     expect 3 'dualbragg fit: none.mat: cannot open' crystal.img --cell 40 55 70 --symmetry P222 intensity=joint model.matrix=none.mat
     expect 3 'dualbragg fit: no spots were found' blank.img intensity=joint model.symmetry=P222
     render near_edge.img -default_F 1e6 -misset 37 11 53 -lambda 1.741

@@ -145,6 +145,11 @@ static void symbols_of_all_groups_mean_their_systems(void **state) {
                      "abc"[unique_axis(known->name)]);
         if (!ties || strncmp(ties->name, wanted, strlen(wanted)) != 0)
             fail_msg("%s is %s, expected %s", name, ties ? ties->name : "nothing", wanted);
+        for (int is_small = 0; is_small < 2; is_small++) {
+            if (is_small) *name = (char)(*name - 'A' + 'a');
+            if (db_cell_ties_of(name, cell) && db_lattice_letter(name) != *known->name)
+                fail_msg("%s: lattice '%c'", name, db_lattice_letter(name));
+        }
     }
 }
 
@@ -256,6 +261,53 @@ static void right_angles_are_free_if_the_symmetry_says_so(void **state) {
     }
 }
 
+/* The letter of the lattice is the space group's, however its symbol is written. */
+static void a_symbol_names_its_centring(void **state) {
+    (void)state;
+    static const char right_cell[] = "58, 63, 72, 90, 90, 90", cubic[] = "58, 58, 58, 90, 90, 90",
+                      hexagonal_cell[] = "58, 58, 72, 90, 90, 120",
+                      slanted_cell[] = "58, 63, 72, 90, 99, 90";
+    static const struct {
+        const char *symmetry, *cell;
+        char letter;
+    } cases[] = {
+        { "I 2 2 2", right_cell, 'I' },
+        { "i 2 2 2", right_cell, 'I' },
+        { "i222", right_cell, 'I' },
+        { "oI", right_cell, 'I' },
+        { "P 2 2 2", right_cell, 'P' },
+        { "f222", right_cell, 'F' },
+        { "C2221a)", right_cell, 'C' },
+        { "P21212(a)", right_cell, 'P' },
+        { "I23a", cubic, 'I' },
+        { "cF", cubic, 'F' },
+        { "c2", slanted_cell, 'C' },
+        { "mC", slanted_cell, 'C' },
+        { "c 1 2 1", slanted_cell, 'C' },
+        { "R 3", hexagonal_cell, 'R' },
+        { "R 3 :H", hexagonal_cell, 'R' },
+        { "H 3", hexagonal_cell, 'R' },
+        { "h 3 2", hexagonal_cell, 'R' },
+        { "H32", hexagonal_cell, 'R' },
+        { "hR", hexagonal_cell, 'R' },
+        { "hP", hexagonal_cell, 'P' },
+        { "orthorhombic", right_cell, 0 },
+        { "anorthic", slanted_cell, 0 },
+        { "cubic", cubic, 0 },
+        { "hexagonal", hexagonal_cell, 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char model[150];
+        snprintf(model, sizeof model, "cell: [%s], symmetry: \"%s\"", cases[i].cell,
+                 cases[i].symmetry);
+        if (begin(model, "refine: {misset_x: }") != DB_OK)
+            fail_msg("%s: %s", model, db_context_message(context));
+        if (config.settings.centring != cases[i].letter)
+            fail_msg("%s: centring '%c', expected '%c'", cases[i].symmetry,
+                     config.settings.centring, cases[i].letter);
+    }
+}
+
 static void a_cell_that_contradicts_is_refused(void **state) {
     (void)state;
     assert_int_equal(begin("cell: [58, 60, 152, 90, 90, 90], symmetry: 96", "refine: {cell_a: }"),
@@ -318,6 +370,15 @@ static void the_group_of_a_list_is_taken(void **state) {
     list_with(square, "96"); /* as XPARM.XDS says it */
     assert_int_equal(begin_listed(""), DB_OK);
     assert_string_equal(config.symmetry, "P 43 21 2");
+    assert_int_equal(config.settings.centring, 'P');
+    list_with(square, " I 4");
+    assert_int_equal(begin_listed(""), DB_OK);
+    assert_int_equal(config.settings.centring, 'I');
+    static const double trigonal[6] = { 58, 58, 152, 90, 90, 120 };
+    list_with(trigonal, " R 3");
+    assert_int_equal(begin_listed(""), DB_OK);
+    assert_int_equal(config.settings.centring, 'R');
+    list_with(square, "96");
     /* another one that the user names */
     assert_int_equal(begin_listed(", symmetry: triclinic"), DB_OK);
     assert_string_equal(config.symmetry, "triclinic");
@@ -362,6 +423,7 @@ int main(void) {
         cmocka_unit_test(only_what_symmetry_leaves_free_is_refined),
         cmocka_unit_test(ties_are_added_where_they_are_missing),
         cmocka_unit_test(right_angles_are_free_if_the_symmetry_says_so),
+        cmocka_unit_test(a_symbol_names_its_centring),
         cmocka_unit_test(a_cell_that_contradicts_is_refused),
     };
     const struct CMUnitTest with_tables[] = {

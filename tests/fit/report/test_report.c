@@ -271,6 +271,8 @@ static void numbers_are_those_of_the_result(void **state) {
         assert_int_equal(json_is_true(of(at(tests, k), "passed")), r->verdict.test[k].passed);
     }
     same(of(of(data, "verdict"), "position_rms"), r->verdict.position_rms);
+    assert_true(json_is_null(of(of(data, "verdict"), "centring")));
+    same(of(of(data, "verdict"), "centring_gain"), r->verdict.centring_gain);
     same(of(data, "sigma_z_median"), r->sigma_z_median);
     same(of(data, "sigma_z_limit"), r->sigma_z_limit);
     for (size_t i = 0; i < r->distrusted_listed; i++) {

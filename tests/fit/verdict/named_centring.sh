@@ -20,16 +20,34 @@ odd() { # PREFIX: number of listed reflections with odd h + k + l
     awk '!/^#/ && ($1 + $2 + $3) % 2 { odd++ } END { print odd + 0 }' "$1.hkl"
 }
 looks="the lattice looks centred (I), which no symmetry names"
-fit 0 body.img --cell 50 60 70 --symmetry "I 2 2 2" --no-report --output centred
-[ "$(odd centred)" -eq 0 ] || fail "$(odd centred) forbidden reflections are listed"
-grep -q "looks centred" centred.log && fail "the named centring is warned of: $(cat centred.log)"
+for group in "I 2 2 2" "i 2 2 2" i222; do
+    fit 0 body.img --cell 50 60 70 --symmetry "$group" --no-report --output centred
+    [ "$(odd centred)" -eq 0 ] || fail "$group: $(odd centred) forbidden reflections are listed"
+    grep -q "looks centred" centred.log && fail "$group: the named centring is warned of: $(cat centred.log)"
+    grep -q '"centring": null' centred.json || fail "$group: no centring: null in the JSON file"
+done
 fit 0 body.img --cell 50 60 70 --symmetry "P 2 2 2" --no-report --output primitive
 [ "$(odd primitive)" -gt 100 ] || fail "a primitive cell lists $(odd primitive) reflections with odd h + k + l"
 grep -qF "$looks" primitive.log || fail "no warning: $(cat primitive.log)"
+grep -q '"centring": "I"' primitive.json || fail "no centring: I in the JSON file"
 fit 0 body.img --cell 50 60 70 --symmetry orthorhombic --no-report --output unnamed
 grep -qF "$looks" unnamed.log || fail "no warning: $(cat unnamed.log)"
 fit 0 all.img --cell 50 60 70 --symmetry "P 2 2 2" --no-report --output right
 grep -q "looks centred" right.log && fail "a primitive lattice is warned of: $(cat right.log)"
+# R in hexagonal axes, which the PDB calls H
+awk 'BEGIN { srand(4); for (h = -20; h <= 20; h++) for (k = -20; k <= 20; k++) for (l = -28; l <= 28; l++)
+    if ((k - h + l) % 3 == 0 && (h || k || l)) print h, k, l, 200 * sqrt(-log(1 - rand())) > "obverse.hkl" }'
+"$DUALBRAGG" sim -cell 60 60 70 90 90 120 -misset 37 11 53 -hkl obverse.hkl -N 20 -gauss_xtal -lambda 1 -distance 100 -detpixels 600 \
+    -pixel 0.2 -spots closed -mosaic_rms 0.1 -footprint_rms 0.05 -water 0.01 -fluence 1e25 -seed 3 -noisefile obverse.img --quiet
+fit 0 obverse.img --cell 60 60 70 90 90 120 --symmetry "H 3" --no-report --output named_h
+[ "$(awk '!/^#/ && ($2 - $1 + $3) % 3 && ($1 - $2 + $3) % 3' named_h.hkl | wc -l)" -eq 0 ] || fail "H 3: forbidden reflections are listed"
+grep -q "looks centred" named_h.log && fail "H 3: the named centring is warned of: $(cat named_h.log)"
+# a found cell must have the named centring
+fit 0 obverse.img --symmetry "H 3" --no-report --output found
+for group in "P 61 2 2" 178; do
+    fit 3 obverse.img --symmetry "$group" --no-report --output found
+    grep -qF "the cell that was found cannot have the symmetry $group" err || fail "$group: $(cat err)"
+done
 # the cell of a rhombohedral lattice in its own axes is primitive
 "$DUALBRAGG" sim -cell 60 60 60 80 80 80 -misset 37 11 53 -hkl all.hkl -N 20 -gauss_xtal -lambda 1 -distance 100 -detpixels 600 \
     -pixel 0.2 -spots closed -mosaic_rms 0.1 -footprint_rms 0.05 -water 0.01 -fluence 1e25 -seed 3 -noisefile own_axes.img --quiet
