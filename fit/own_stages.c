@@ -176,6 +176,8 @@ static db_status take_pixels(work *w, db_context *context) {
     DB_TRY(find_strong(w, context));
     if (hot) DB_TRY(trust_spots(w, context, hot, &trusted));
     if (!trusted) return DB_OK;
+    db_notice(context, "%zu of %zu hot pixels are at reflections of the starting model, and count",
+              trusted, hot);
     db_strong_pixels_clear(&w->strong);
     return find_strong(w, context);
 }

@@ -224,7 +224,8 @@ static const db_config_key data_keys[] = {
         "of a known detector of this size, if panel_groups needs them", 0, "[1030, 514, 10, 37]",
         "modules of a detector with one panel: pixels of a module along fast, slow, and of the gaps between modules"),
     NUMBERS("hot_sigma", 1, IN_CONFIG(hot_sigma), (NOT_NEGATIVE), "", NULL, NULL,
-        "hot pixels: single pixels this many standard deviations above their surroundings are left out; 0: none"),
+        "hot pixels: single pixels this many standard deviations above their surroundings are left out, unless they are at "
+        "reflections of the model; 0: none"),
     NUMBERS("dmin", 1, IN_CONFIG(settings.dmin), (NOT_NEGATIVE), "A", NULL, NULL, "finest resolution used; 0: all"),
     NUMBERS("dmax", 1, IN_CONFIG(settings.dmax), (NOT_NEGATIVE), "A", NULL, NULL, "coarsest resolution used; 0: all"),
     CHOICE("pixels", IN_CONFIG(settings.pixels), pixel_choices, NULL, 0, NULL,

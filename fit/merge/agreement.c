@@ -4,9 +4,10 @@
 #include <math.h>
 
 void db_agreement_add(db_agreement *agreement, double value, double variance) {
-    if (agreement->count == DB_AGREEMENT_MOST || !(variance > 0)) return;
+    const float kept = (float)variance; /* 0 or infinite far beyond what light can have */
+    if (agreement->count == DB_AGREEMENT_MOST || !(kept > 0 && isfinite(kept))) return;
     agreement->value[agreement->count] = (float)value;
-    agreement->variance[agreement->count++] = (float)variance;
+    agreement->variance[agreement->count++] = kept;
 }
 
 /* Densities, times sqrt(2 pi): of a right measurement (Gauss); of a wrong one, and of intensities (Cauchy). */

@@ -264,6 +264,9 @@ db_status db_fit_config_mask_image(db_context *context, const db_fit_config *con
                                    db_measured_image *image, db_notice_function notices,
                                    void *user) {
     const reading r = { context, config, image, notices, user, 0 };
+    for (size_t i = 0; i < db_measured_pixels(image);
+         i++) /* what the caller knows as bad stays so */
+        if (image->mask[i] == DB_MASK_HOT) image->mask[i] = DB_MASK_BAD;
     DB_TRY(apply_plain(&r));
     return finish(&r);
 }

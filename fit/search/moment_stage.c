@@ -244,8 +244,8 @@ static db_status run_moments(stage_run *s, db_stage_result *end) {
     return DB_OK;
 }
 
-/* Leaves out spots that the lattice has not made, if they are more than a tenth: Student's distribution of six numbers with four
- * degrees of freedom bears as many, and a larger share would widen the model until it reaches them. */
+/* Leaves out spots that the lattice has not made, if they are more than a tenth: Student's distribution of six numbers with
+ * four degrees of freedom bears as many, and a larger share would widen the model until it reaches them. */
 static db_status leave_out_foreign(db_refinement *r, db_moments *m) {
     enum { MOST_NUMBERS = 6 };
     const size_t count = m->count, half = m->half;

@@ -284,7 +284,8 @@ class Data(Section):
     """pixels: modules of a detector with one panel: pixels of a module along fast, slow, and of the gaps between modules;
     default: of a known detector of this size, if panel_groups needs them"""
     hot_sigma: Optional[float] = None
-    """hot pixels: single pixels this many standard deviations above their surroundings are left out; 0: none"""
+    """hot pixels: single pixels this many standard deviations above their surroundings are left out, unless they are at
+    reflections of the model; 0: none"""
     dmin: Optional[float] = None
     """A: finest resolution used; 0: all"""
     dmax: Optional[float] = None

@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/** Values of db_measured_image.mask: 0 for a trusted pixel, else why it is masked. */
+/** Values of db_measured_image.mask: 0 for a trusted pixel, else why it is masked. A bad pixel that a refinement found hot
+ * has 8 besides. */
 enum { DB_MASK_TRUSTED = 0, DB_MASK_GAP = 1, DB_MASK_OVERLOAD = 2, DB_MASK_BAD = 4 };
 
 /** A panel of a measured image: rows first_row to first_row + slow_pixels - 1. */

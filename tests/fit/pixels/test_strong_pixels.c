@@ -569,8 +569,8 @@ static void the_gain_of_few_photons_is_right_or_refused(void **state) {
     gsl_rng_free(random);
 }
 
-/* Light that does not vary has no line of variance against mean, and photons that overlap no steps. The skewness tells the gain,
- * with spots and a dark level, too; not if readout noise and dark level may be anything. */
+/* Light that does not vary has no line of variance against mean, and photons that overlap no steps. The skewness tells the
+ * gain, with spots and a dark level, too; not if readout noise and dark level may be anything. */
 static void the_gain_in_uniform_light_is_right_or_refused(void **state) {
     static float counts[FEW_ALL];
     static uint8_t trusted[FEW_ALL];
