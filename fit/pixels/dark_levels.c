@@ -21,7 +21,6 @@ static const double CLEARLY = 0.1; /* of the squares */
 static const double CERTAIN = 5;   /* standard errors */
 static const double LARGEST_ERROR = 0.1; /* of a measured gain, relative */
 static const double ROUNDING = 1e-12;    /* of a difference of squares, relative to them */
-static const double LEAST_PART = 4; /* fraction of a square's pixels that must be trusted: one of */
 
 typedef struct square {
     double mean, variance; /* of the background; NAN: too few pixels */
@@ -94,7 +93,7 @@ static square look_at(const db_measured_image *panel, int fast, int slow, double
     size_t before = 0;
     for (int pass = 0; pass < PASSES; pass++) {
         const pairs p = sum_pairs(panel, fast, slow, limit, 0);
-        if ((double)p.count * LEAST_PART < SQUARE * (SQUARE - APART)) return none;
+        if ((double)p.count * DB_NOISE_LEAST_PART < SQUARE * (SQUARE - APART)) return none;
         s.pairs = (double)p.count;
         s.mean = 0.5 * p.sum / (double)p.count;
         s.variance = 0.5 * p.squares / (double)p.count;

@@ -7,7 +7,8 @@
 /* Squares of background. Compared pixels are so far from each other that they share no photon, and so near that
  * they have the same background. */
 enum { DB_NOISE_SQUARE = 32, DB_NOISE_APART = 3, DB_NOISE_ENOUGH = 20 /* squares */ };
-#define DB_NOISE_MORE 2. /* factor on the variance that photons would have */
+enum { DB_NOISE_LEAST_PART = 4 }; /* fraction of a square's pixels that must be trusted: one of */
+#define DB_NOISE_MORE 2.          /* factor on the variance that photons would have */
 
 /* Distance between first pixels of squares of which an image has about a given number. */
 int db_noise_squares_apart(const db_measured_image *image, int squares);

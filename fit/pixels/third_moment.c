@@ -9,9 +9,8 @@
 #include <stdlib.h>
 
 enum { SQUARE = DB_NOISE_SQUARE, ENOUGH = DB_NOISE_ENOUGH, PASSES = 6 };
-static const double CLIP = 4;       /* standard deviations; squares with pixels beyond have spots */
-static const double SURE = 3;       /* standard errors */
-static const double LEAST_PART = 4; /* fraction of a square's pixels that must be trusted: one of */
+static const double CLIP = 4; /* standard deviations; squares with pixels beyond have spots */
+static const double SURE = 3; /* standard errors */
 
 typedef struct moments {
     double mean, variance, third;
@@ -30,7 +29,7 @@ static int take_moments(const db_measured_image *panel, int fast, int slow, mome
             list[count++] = (double)panel->value[i];
             sum += (double)panel->value[i];
         }
-    if (count * LEAST_PART < SQUARE * SQUARE) return 0;
+    if (count * DB_NOISE_LEAST_PART < SQUARE * SQUARE) return 0;
     *m = (moments){ .mean = sum / count };
     for (int i = 0; i < count; i++) {
         const double off = list[i] - m->mean;
