@@ -131,6 +131,17 @@ class Fits(unittest.TestCase):
             self.assertTrue(any("dark levels" in line for line in result.notices), result.notices)
             numpy.testing.assert_array_equal(counts, before)
 
+    def test_a_centring_that_nobody_named_is_told(self):
+        truth = dualbragg.Experiment(**{**SCENE, "distance": 60, "default_F": 0})  # for 200 spots
+        hkl = numpy.stack(numpy.meshgrid(*[numpy.arange(-40, 41)] * 3, indexing="ij"), -1).reshape(-1, 3)
+        even = hkl.sum(axis=1) % 2 == 0
+        truth.set_amplitudes(hkl, numpy.where(even, numpy.random.default_rng(3).exponential(400, len(hkl)), 0))
+        counts = numpy.random.default_rng(1).poisson(dualbragg.Plan(truth).forward() + 10).astype(numpy.float32)
+        result = dualbragg.fit(image=counts, experiment=start_of(truth), refine=REFINED)
+        self.assertEqual(result.verdict.centring, "I")
+        self.assertGreater(result.verdict.centring_gain, 0)
+        self.assertEqual(result.document["verdict"]["centring"], "I")
+
     def test_orientation_is_found(self):
         lost = self.truth.copy()
         for name in ("misset_x", "misset_y", "misset_z"):
