@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy
 
@@ -14,10 +14,14 @@ from . import errors
 from ._library import check, encoded, ffi, lib
 
 if TYPE_CHECKING:
+    from typing import ClassVar
+
     from typing_extensions import Self
 
+    from ._types import Path
 
-def need_refinement():
+
+def need_refinement() -> None:
     """Raise UnsupportedError if this build has no refinement."""
     if not lib.DB_PYTHON_FIT:
         raise errors.UnsupportedError("this build of the package has no refinement: it needs NLopt, "
@@ -28,14 +32,18 @@ def need_refinement():
 class Section:
     """Section of a configuration: a dataclass. Members that are None are left out."""
 
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the section as a dictionary, which json takes, and fit instead of the section."""
-        return _plain(self, type(self).__name__.lower())
+        found: dict[str, Any] = _plain(self, type(self).__name__.lower())
+        return found
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Return the section of a dictionary made by to_dict. Sections within it may stay dictionaries."""
-        unknown = set(values) - {f.name for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        unknown = set(values) - {f.name for f in dataclasses.fields(cls)}
         if unknown:
             raise errors.UsageError(f"{cls.__name__}: there is no key {min(unknown)!r}")
         return cls(**values)
@@ -49,7 +57,7 @@ def plain_section(value: Any, what: str) -> dict[str, Any]:
     return found
 
 
-def _plain(value, what):
+def _plain(value: Any, what: str) -> Any:
     """Return a value as JSON, and so YAML, can express it."""
     if isinstance(value, Section):
         given = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
@@ -74,20 +82,20 @@ def _plain(value, what):
                             f"{value!r}")
 
 
-def _said(name, value):
+def _said(name: str, value: Any) -> Any:
     """Return a section as JSON can express it; refine may be a list of names."""
     if name == "refine" and isinstance(value, (list, tuple)):
         value = {_key(n, name): {} for n in value}
     return _plain(value, name)
 
 
-def _key(key, what):
+def _key(key: Any, what: str) -> str:
     if not isinstance(key, str) or not key:
         raise errors.UsageError(f"{what}: expected names as keys, found {key!r}")
     return key
 
 
-def _lines(path, value):
+def _lines(path: str, value: Any) -> Iterator[str]:
     """Yield overrides "key.path=value", one for each leaf, so that they add to a file."""
     simple = isinstance(value, dict) and value and not any(c in k for k in value for c in ".=")
     if simple:
@@ -100,9 +108,13 @@ def _lines(path, value):
 class Configuration:
     """A db_fit_config, from a file (or none), a dictionary and keywords."""
 
+    texts: list[str]
+    overrides: Any
+    c: Any
     folder: Any = None  # keeps a temporary folder with files that it names
 
-    def __init__(self, context, file, sections, image=""):
+    def __init__(self, context: Any, file: Path | Section | dict[str, Any] | None, sections: dict[str, Any],
+                 image: Path = "") -> None:
         if isinstance(file, Section):
             file = {f.name: v for f in dataclasses.fields(file) if (v := getattr(file, f.name)) is not None}
         given = [sections]
@@ -120,6 +132,6 @@ class Configuration:
         check(context, status)
 
     @property
-    def many(self):
+    def many(self) -> bool:
         """True for a refinement of many shots, of several lattices of an image, or of joint intensities."""
         return bool(lib.db_fit_config_has_many(self.c))

@@ -7,21 +7,35 @@ import multiprocessing
 import os
 import re
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from . import _former, _progress, errors
 
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Callable, Iterator, Sequence, TypeVar
 
-def _module():
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from typing_extensions import Self
+
+    from ._types import Floats, Memory, Path
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _module() -> Any:
     """Return the extension module: of the package dualbragg-cuda13, which has GPUs, if it is installed, else this
     package's own."""
     try:
         import dualbragg_cuda13
     except ModuleNotFoundError:
-        from . import _dualbragg
-        return _dualbragg
+        if TYPE_CHECKING:
+            extension: Any = None
+        else:
+            from . import _dualbragg as extension
+        return extension
     import importlib.metadata
     try:
         own = importlib.metadata.version("dualbragg")
@@ -33,7 +47,7 @@ def _module():
     return _dualbragg
 
 
-def _load():
+def _load() -> Any:
     """Load the extension module, with OpenMP threads that sleep while they wait.
 
     By default GCC's OpenMP lets waiting threads spin for some ms: on a busy machine they take this time from the
@@ -51,8 +65,9 @@ def _load():
 
 _extension = _load()
 ffi, lib = _extension.ffi, _extension.lib
+extern: Callable[..., Callable[[Function], Function]] = ffi.def_extern
 
-_ERRORS = {
+_ERRORS: dict[int, type[errors.Error]] = {
     lib.DB_ERROR_USAGE: errors.UsageError,
     lib.DB_ERROR_INPUT: errors.InputError,
     lib.DB_ERROR_FILE: errors.FileError,
@@ -95,10 +110,11 @@ def threads(number: int | None = None) -> int:
         except errors.Error:
             _threads = before
             raise
-    return lib.db_context_threads(new_context())
+    found: int = lib.db_context_threads(new_context())
+    return found
 
 
-def _wanted_threads():
+def _wanted_threads() -> int:
     if _threads is not None:
         return _threads
     # a spawned process has a name before it has a parent
@@ -106,7 +122,7 @@ def _wanted_threads():
     return 1 if started else 0
 
 
-def forked():
+def forked() -> None:
     """In a child of fork, use one thread: OpenMP's threads exist only in the parent, and a call would wait for them."""
     threads(1)
     for user in users:
@@ -117,12 +133,13 @@ users: weakref.WeakSet[Any] = weakref.WeakSet()  # objects with a context or a l
 os.register_at_fork(after_in_child=forked)
 
 
-def text(c):
+def text(c: Any) -> str:
     """Return a C string as str; file names may hold any bytes."""
-    return ffi.string(c).decode(errors="surrogateescape") if c != ffi.NULL else ""
+    found: str = ffi.string(c).decode(errors="surrogateescape") if c != ffi.NULL else ""
+    return found
 
 
-def indices(hkl, rows):
+def indices(hkl: ArrayLike, rows: str) -> NDArray[numpy.int64]:
     """Return indices of reflections as int64, (reflections, 3)."""
     hkl, most = numpy.asarray(hkl), 10**6
     if hkl.ndim != 2 or hkl.shape[1] != 3 or len(hkl) == 0 or hkl.dtype.kind not in "iu":
@@ -133,7 +150,7 @@ def indices(hkl, rows):
     return hkl.astype(numpy.int64)
 
 
-def encoded(path, what="path"):
+def encoded(path: Path | bytes, what: str = "path") -> bytes:
     """Return a path as bytes."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise errors.UsageError(f"{what}: expected the name of a file, found {type(path).__name__}")
@@ -143,7 +160,7 @@ def encoded(path, what="path"):
     return value
 
 
-def integer(value, what, bits=32):
+def integer(value: Any, what: str, bits: int = 32) -> int:
     """Return a whole number that fits into `bits` bits, sign included."""
     import operator
     try:
@@ -155,7 +172,7 @@ def integer(value, what, bits=32):
     return number
 
 
-def finite(value, count, what, least=None):
+def finite(value: Any, count: int, what: str, least: int | None = None) -> Floats:
     """Return `count` finite numbers (float64); at least `least` of them, if it is given."""
     if getattr(value, "dtype", None) == numpy.float16:
         raise errors.UsageError(f"{what}: expected numbers of more digits than float16 has")
@@ -177,14 +194,16 @@ class Shared:
     """What several objects use. The last one to leave frees it: the garbage collector ends the objects of a circle in any
     order."""
 
-    def __init__(self, free):
+    _others: list[None]
+
+    def __init__(self, free: Callable[[], Any]) -> None:
         self._free, self._others = free, []
 
-    def join(self):
+    def join(self) -> None:
         """Add an object that uses it; the first one has joined."""
         self._others.append(None)
 
-    def leave(self):
+    def leave(self) -> None:
         try:
             self._others.pop()
         except IndexError:
@@ -194,17 +213,17 @@ class Shared:
 _contexts: dict[int, Shared] = {}  # by their addresses
 
 
-def _address(context):
+def _address(context: Any) -> int:
     return int(ffi.cast("uintptr_t", context))
 
 
-def new_context():
+def new_context() -> Any:
     """Return a new context. One thread at a time may use a context."""
     out = ffi.new("db_context **")
     if lib.db_context_create(out) != lib.DB_OK:
         raise errors.OutOfMemoryError("no memory for a context")
 
-    def free():
+    def free() -> None:
         del _contexts[_address(out[0])]
         lib.db_context_destroy(out)
 
@@ -214,12 +233,12 @@ def new_context():
     return holder
 
 
-def shared_context(context):
+def shared_context(context: Any) -> Shared:
     """Return the Shared of a context, which what is made with it joins."""
     return _contexts[_address(context)]
 
 
-def check(context, status):
+def check(context: Any, status: int) -> None:
     """Raise the exception that belongs to a status, with the context's message; nothing for DB_OK."""
     if status != lib.DB_OK:
         kind = _ERRORS.get(status, errors.Error)
@@ -230,25 +249,25 @@ class Watch:
     """Watch over long work: calls the progress function, and keeps an exception of this function or of a signal
     (KeyboardInterrupt) until the library has returned, when check raises it."""
 
-    def __init__(self, progress=None):
+    def __init__(self, progress: Any = None) -> None:
         self.function = _progress.function_of(progress)
-        self.raised = None
+        self.raised: BaseException | None = None
         self.handle = ffi.new_handle(self)
 
-    def of_context(self, context):
+    def of_context(self, context: Any) -> Self:
         """Receive the progress of a context's work; return self."""
         tell = lib.take_progress if self.function else _PASS
         lib.db_context_set_progress(context, tell, self.handle)
         return self
 
-    def tell(self, what):
+    def tell(self, what: Any) -> bool:
         """Call the progress function; return True if the work must end."""
         return self.raised is not None or bool(self.function and self.function(what))
 
-    def progressed(self, fraction):
+    def progressed(self, fraction: float) -> bool:
         return self.tell(fraction)
 
-    def check(self, context, status):
+    def check(self, context: Any, status: int) -> None:
         """Raise the kept exception, else what the status stands for."""
         if isinstance(self.function, _progress.Shown):
             self.function.end(done=status == lib.DB_OK and self.raised is None)
@@ -258,13 +277,13 @@ class Watch:
         check(context, status)
 
 
-def keep_raised(kind, value, trace):
+def keep_raised(kind: type[BaseException], value: BaseException, trace: TracebackType) -> None:
     """Keep an exception of a function that C has called, in its watch."""
     ffi.from_handle(trace.tb_frame.f_locals["user"]).raised = value
 
 
 @contextlib.contextmanager
-def noticing(context, notices):
+def noticing(context: Any, notices: list[str]) -> Iterator[Any]:
     """Within this context manager, append notices of the library to the list: contents of files that are doubtful or
     not used.
 
@@ -281,17 +300,18 @@ def noticing(context, notices):
             _former.told(line)
 
 
-@ffi.def_extern()
-def take_notice(user, line):
+@extern()
+def take_notice(user: Any, line: Any) -> None:
     ffi.from_handle(user).append(text(line))
 
 
-@ffi.def_extern(error=1, onerror=keep_raised)
-def take_progress(user, fraction):
-    return ffi.from_handle(user).progressed(fraction)
+@extern(error=1, onerror=keep_raised)
+def take_progress(user: Any, fraction: float) -> bool:
+    ended: bool = ffi.from_handle(user).progressed(fraction)
+    return ended
 
 
-def array(value, what, shape, dtype, writable=False):
+def array(value: Any, what: str, shape: Sequence[int], dtype: DTypeLike, writable: bool = False) -> NDArray[Any]:
     """Return the caller's array, which is used as it is; raise UsageError, naming what does not fit."""
     if not isinstance(value, numpy.ndarray):
         raise errors.UsageError(f"{what}: expected a numpy array, found {type(value).__name__}")
@@ -308,13 +328,16 @@ def array(value, what, shape, dtype, writable=False):
     return value
 
 
-def address(value):
+def address(value: Memory) -> int:
     """Return the address of the elements of an array, a view of memory or a tensor."""
+    found: int
     if isinstance(value, numpy.ndarray):
-        return value.__array_interface__["data"][0]
-    return value.data_ptr() if hasattr(value, "data_ptr") else value.address
+        found = value.__array_interface__["data"][0]
+    else:
+        found = value.data_ptr() if hasattr(value, "data_ptr") else value.address
+    return found
 
 
-def pointer(value, c_type):
+def pointer(value: Memory, c_type: str) -> Any:
     """Return a C pointer to the elements of an array or a view of memory, which must live as long."""
     return ffi.cast(c_type, address(value))

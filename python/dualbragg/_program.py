@@ -1,13 +1,19 @@
 """Program dualbragg, which an installed package contains."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import sys
+from typing import TYPE_CHECKING, Sequence
 
 from . import errors
 
+if TYPE_CHECKING:
+    from typing import NoReturn
 
-def path():
+
+def path() -> str:
     """Return the path of the program: in this package, or on the path of the shell."""
     own = os.path.join(os.path.dirname(__file__), "bin", "dualbragg")
     if os.access(own, os.X_OK):
@@ -18,11 +24,11 @@ def path():
     return found
 
 
-def run(arguments):
+def run(arguments: Sequence[str]) -> NoReturn:
     """Replace this process by the program."""
     program = path()
     os.execv(program, [program, *arguments])
 
 
-def main():
+def main() -> NoReturn:
     run(sys.argv[1:])

@@ -19,7 +19,8 @@ def function_of(progress: Any) -> Callable[[Any], Any] | None:
         return None
     if not callable(progress):
         raise errors.UsageError(f"progress: expected a function or True, found {progress!r}")
-    return progress
+    function: Callable[[Any], Any] = progress
+    return function
 
 
 def line_of(told: Any) -> tuple[str, float | None]:

@@ -37,9 +37,10 @@ class Record:
             state = {name: made(value) for name, value in values.items() if name != "$record"}
             if not hasattr(cls, "__setstate__") and (dataclasses.is_dataclass(cls) or issubclass(cls, tuple)):
                 return cls(**state)
-            found: Any = object.__new__(cls)
+            record = object.__new__(cls)
+            found: Any = record
             found.__setstate__(state) if hasattr(cls, "__setstate__") else found.__dict__.update(state)
-            return found
+            return record
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, errors.Error):
                 raise
@@ -47,12 +48,16 @@ class Record:
 
 
 def _state(record: Any) -> dict[str, Any]:
+    state: dict[str, Any]
     if hasattr(record, "_asdict"):
-        return record._asdict()
+        state = record._asdict()
+        return state
     if hasattr(type(record), "__setstate__"):
-        return record.__getstate__()
+        state = record.__getstate__()
+        return state
     if not dataclasses.is_dataclass(record):
-        return vars(record)
+        state = vars(record)
+        return state
     return {f.name: getattr(record, f.name) for f in dataclasses.fields(record)}
 
 

@@ -1,8 +1,11 @@
 """Images, and products of their derivatives, at values of parameters, as arrays: what dualbragg.torch and dualbragg.jax
 share."""
 
+from __future__ import annotations
+
 import math
 import threading
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import numpy
 
@@ -13,6 +16,11 @@ from .batch import Batch
 from .experiment import Experiment
 from .fields import parameters as describe
 from .plan import Plan
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from ._types import Floats, Memory
 
 # Differences: first step in typical steps; number of tries; allowed difference between results of one and of two steps,
 # relative to the largest result, and to the change by typical steps.
@@ -30,7 +38,27 @@ class Rendering:
         ones of the values, and all rows of values behind these share them.
     stream: number of a stream for the plan's work, or 0: calls return when images are finished"""
 
-    def __init__(self, experiment, parameters, dtype, amplitudes, keywords, *, second_order="error", one_list=False):
+    compiled: dict[Any, Any]
+    front: tuple[int, ...]
+    image: tuple[int, ...]
+    shape: tuple[int, ...]
+    experiment: Experiment
+    plan: Plan
+    given: list[Experiment]
+    count: int
+    amplitudes: Amplitudes | None
+    keywords: dict[str, Any]
+    second_order: str
+    _batch: Batch | None
+    _shots: list[Experiment]
+    _room: Memory | None
+    _factors: Floats | None
+    _factors_of_batch: Floats | None
+    _exact: Rendering | None
+
+    def __init__(self, experiment: Experiment | Sequence[Experiment], parameters: Iterable[str], dtype: DTypeLike,
+                 amplitudes: Amplitudes | None, keywords: dict[str, Any], *, second_order: str = "error",
+                 one_list: bool = False) -> None:
         """Prepare. one_list: True: all shots are known to have the structure factors of the first."""
         if second_order not in SECOND_ORDERS:
             raise errors.UsageError(f"second_order: expected one of {', '.join(SECOND_ORDERS)}, found "
@@ -62,20 +90,21 @@ class Rendering:
         self._lock = threading.Lock()  # threads of the caller wait for each other
         users.add(self)
 
-    def arguments(self, keywords=None):
+    def arguments(self, keywords: dict[str, Any] | None = None) -> tuple[
+            Experiment | list[Experiment], list[str], numpy.dtype[Any], Amplitudes | None, dict[str, Any]]:
         """Return arguments that make an equal Rendering. keywords: of its plan; None: unchanged."""
         given = self.given if self.front else self.given[0]
         return given, self.plan.names, self.plan.dtype, self.amplitudes, keywords or self.keywords
 
-    def again(self, dtype, keywords):
+    def again(self, dtype: DTypeLike, keywords: dict[str, Any]) -> Rendering:
         """Return the same Rendering with another type of pixels or on another device."""
         given, names, _, amplitudes, _ = self.arguments()
         return Rendering(given, names, dtype, amplitudes, keywords, second_order=self.second_order, one_list=True)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[..., Rendering], tuple[Any, ...]]:
         return _remake, (*self.arguments(), self.second_order)
 
-    def _one(self):
+    def _one(self) -> Any:
         """Return the struct for the library's calls for one image."""
         at = ffi.new("struct rendering *")
         self._memory = ffi.new("double[]", self.count or 1), ffi.new("void *[]", self.count or 1)
@@ -85,33 +114,34 @@ class Rendering:
         at.image_bytes = math.prod(self.image) * self.plan.dtype.itemsize
         return at
 
-    def forked(self):
+    def forked(self) -> None:
         """In a child of fork, take a new lock: nobody else calls."""
         self._lock = threading.Lock()
 
-    def scales(self):
+    def scales(self) -> Floats:
         """Return a typical step of each parameter, in its unit."""
         table = describe()
         return numpy.array([table[n].scale if n in table else 1.0 for n in self.plan.names])
 
-    def factor_scale(self):
+    def factor_scale(self) -> float:
         """Return the root mean square of the structure factors (electrons)."""
         return float(numpy.sqrt((self.start_factors()**2).mean())) or 1.0
 
-    def start(self):
+    def start(self) -> Floats:
         """Return the values of the given experiments."""
         return numpy.array([[shot[n] for n in self.plan.names] for shot in self.given]).reshape(*self.front, self.count)
 
-    def start_factors(self):
+    def start_factors(self) -> Floats:
         """Return the structure factors of the first given experiment."""
+        assert self.amplitudes is not None
         return self.amplitudes.get(self.given[0])
 
-    def call(self, function, values, stream, *memory):
+    def call(self, function: Any, values: int, stream: int, *memory: int) -> None:
         """Run one of the library's calls for an image, at values; `memory` are addresses."""
         with self._lock:
             self._call(function, values, stream, memory)
 
-    def _call(self, function, values, stream, memory):
+    def _call(self, function: Any, values: int, stream: int, memory: Sequence[int]) -> None:
         """Run a call while the lock is held."""
         at, plan = self._at, self.plan
         if plan._holder is not self:  # the plan has another Rendering's values
@@ -127,19 +157,21 @@ class Rendering:
         if stream:
             plan._stream = stream
 
-    def _put(self, factors):
+    def _put(self, factors: Floats) -> None:
         """Set the experiment's structure factors, unless they are the same."""
         if self._factors is None or not numpy.array_equal(self._factors, factors):
+            assert self.amplitudes is not None
             self._factors = None
             self.amplitudes.put(self.experiment, numpy.ascontiguousarray(factors))
             self._factors, self._at.current = factors.copy(), 0
 
-    def _parts(self, values, factors, stream):
+    def _parts(self, values: Floats, factors: Floats | None,
+               stream: int) -> Iterator[tuple[slice, int, list[Experiment] | None]]:
         """Yield rows of values that share structure factors: a slice, the address of the first row, and shots for the
         batch (None: one image). The lock is held."""
         rows = self._rows(values)
         alone = [None] * (len(rows) if self._one_by_one else 1)
-        each = alone if factors is None else factors.reshape(-1, factors.shape[-1])
+        each: Any = alone if factors is None else factors.reshape(-1, factors.shape[-1])
         size = len(rows) // max(len(each), 1)
         for n, own in enumerate(each):
             part = slice(n * size, (n + 1) * size)
@@ -147,12 +179,12 @@ class Rendering:
                 self._put(own)
             yield part, address(rows) + 8 * self.count * part.start, self._many(rows, part, stream)
 
-    def _of(self, part):
+    def _of(self, part: slice) -> Rendering:
         """Renders the image of one row."""
         shot = part.start % len(self.given) if self._others else 0
         return self._others[shot - 1] if shot else self
 
-    def _many(self, rows, part, stream):
+    def _many(self, rows: Floats, part: slice, stream: int) -> list[Experiment] | None:
         if self._one_by_one or (part.stop - part.start == 1 and not self.front):
             return None
         if self._batch is None:
@@ -171,20 +203,20 @@ class Rendering:
             shot.set_values(self.plan.names, self._numbers, row.tolist())
         return shots
 
-    def _rows(self, values):
+    def _rows(self, values: Floats) -> Floats:
         return values.reshape(math.prod(values.shape[:-1]), self.count)
 
-    def _images(self, images):
+    def _images(self, images: Memory) -> Memory:
         return images.reshape(-1, *self.image)
 
-    def _empty(self, shape):
+    def _empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
         return numpy.empty(shape, self.plan.dtype)
 
-    def new(self, values):
+    def new(self, values: Floats) -> NDArray[Any]:
         """Return memory for the images at values."""
         return self._empty((*values.shape[:-1], *self.image))
 
-    def unused(self, stream=0, count=1):
+    def unused(self, stream: int = 0, count: int = 1) -> Memory:
         """Return memory for images that nobody wants: on the device, if calls do not wait."""
         if not stream:
             return self._empty((count, *self.image))
@@ -192,7 +224,7 @@ class Rendering:
             self._room = self.plan.empty(count)
         return self._room
 
-    def forward(self, values, factors, images, stream=0):
+    def forward(self, values: Floats, factors: Floats | None, images: Memory, stream: int = 0) -> Memory:
         """Render the images at values."""
         with self._lock:
             for part, at, shots in self._parts(values, factors, stream):
@@ -200,38 +232,44 @@ class Rendering:
                 if shots is None:
                     self._of(part)._call(lib.rendering_forward, at, stream, (address(own),))
                 else:
+                    assert self._batch is not None
                     self._batch.forward(shots, own)
         return images
 
-    def vjp(self, values, factors, cotangent, stream=0, wanted=(True, True)):
+    def vjp(self, values: Floats, factors: Floats | None, cotangent: Memory, stream: int = 0,
+            wanted: tuple[bool, ...] = (True, True)) -> tuple[Floats, Floats | None]:
         """Return gradients by the values and by the factors (None without factors); 0 for those not wanted."""
         by_values = numpy.zeros(values.shape)
-        by_factors = None if factors is None else numpy.zeros(factors.shape)
+        by_factors: Any = None if factors is None else numpy.zeros(factors.shape)
         wanted = wanted[0] and self.count > 0, wanted[1] and factors is not None
         every = self.jacobian(values, factors, self._empty) if isinstance(cotangent, numpy.ndarray) else None
         if every is not None:
             numpy.matmul(cotangent.reshape(-1, every.shape[1]), every.T, out=self._rows(by_values), dtype=float)
         elif any(wanted):
             with self._lock:
-                sums = None if factors is None else by_factors.reshape(-1, factors.shape[-1])
+                sums: Any = None if factors is None else by_factors.reshape(-1, factors.shape[-1])
                 for n, (part, at, shots) in enumerate(self._parts(values, factors, stream)):
                     own, rows = self._images(cotangent)[part], self._rows(by_values)[part]
                     if shots is None:
                         self._of(part)._call(lib.rendering_vjp, at, stream, (
                             address(own), address(rows) if wanted[0] else 0, address(sums[n]) if wanted[1] else 0))
                     else:
+                        assert self._batch is not None
                         self._batch.products(shots, own, rows if wanted[0] else None, sums[n] if wanted[1] else None)
         return by_values, by_factors
 
-    def jvp(self, values, factors, direction, by_factors, images, stream=0):
+    def jvp(self, values: Floats, factors: Floats | None, direction: Floats, by_factors: Floats | None, images: Memory,
+            stream: int = 0) -> Memory:
         """Compute the derivative images along a direction of the values, and of the factors (None without factors)."""
         every = self.jacobian(values, factors, self._empty) if isinstance(images, numpy.ndarray) else None
         if every is not None:
             images.reshape(-1, every.shape[1])[:] = self._rows(direction) @ every
             return images
-        moves = factors is not None and (not self.count or by_factors.any())
+        all_factors: Any = factors
+        all_moves: Any = by_factors
+        moves = factors is not None and (not self.count or all_moves.any())
         with self._lock:
-            along = by_factors.reshape(-1, factors.shape[-1]) if moves else None
+            along: Any = all_moves.reshape(-1, all_factors.shape[-1]) if moves else None
             for n, (part, at, shots) in enumerate(self._parts(values, factors, stream)):
                 own, rows = self._images(images)[part], self._rows(direction)[part]
                 unused = self.unused(stream, part.stop - part.start)
@@ -239,10 +277,12 @@ class Rendering:
                     self._of(part)._call(lib.rendering_jvp, at, stream, (
                         address(rows), address(along[n]) if moves else 0, address(unused), address(own)))
                 else:
+                    assert self._batch is not None
                     self._batch.jvp(shots, rows, unused[:len(shots)], own, along[n] if moves else None)
         return images
 
-    def jacobian(self, values, factors, empty, stream=0):
+    def jacobian(self, values: Floats, factors: Floats | None, empty: Callable[[tuple[int, ...]], Any],
+                 stream: int = 0) -> Any:
         """Return the derivative images (parameters, pixels), from one pass, if products with them are the least work:
         all rows of values are equal, and there are at least as many rows as parameters. Else return None.
 
@@ -256,15 +296,17 @@ class Rendering:
         self.call(lib.rendering_gradient, address(rows), stream, address(image), address(found))
         return found.reshape(self.count, -1)
 
-    def exact(self):
+    def exact(self) -> Rendering:
         """Return an equal Rendering in double precision."""
-        if (self.plan.precision, self.plan.dtype) == ("double", numpy.float64):
+        own: Any = (self.plan.precision, self.plan.dtype)
+        if own == ("double", numpy.float64):
             return self
         if self._exact is None:
             self._exact = self.again(numpy.float64, {**self.keywords, "precision": "double"})
         return self._exact
 
-    def difference(self, first, values, factors, direction, by_factors):
+    def difference(self, first: Callable[[Floats, Floats | None], Sequence[Any]], values: Floats, factors: Floats | None,
+                   direction: Floats, by_factors: Floats | None) -> list[Any]:
         """Return the derivatives of first(values, factors) along a direction.
 
         They are central differences of fourth order. Their steps get smaller until differences of one and of two steps
@@ -273,11 +315,12 @@ class Rendering:
             raise errors.UnsupportedError("second derivatives of images: the library has none; "
                                           "Renderer(second_order='gauss-newton') leaves them out, "
                                           "'differences' estimates them")
-        size = abs(direction / self.scales()).max(-1, initial=0)
+        size: Any = abs(direction / self.scales()).max(-1, initial=0)
         if factors is not None:
+            assert by_factors is not None
             own = abs(by_factors).max(-1) / self.factor_scale()
             size = numpy.maximum(size.reshape(*own.shape, -1).max(-1, initial=0), own)
-        h = numpy.where(size > 0, _STEP / numpy.where(size > 0, size, 1), 1.0)
+        h: Floats = numpy.where(size > 0, _STEP / numpy.where(size > 0, size, 1), 1.0)
         failed: errors.Error = errors.UnsupportedError("second derivatives of images: differences of first derivatives do not "
                                                        "settle, so the image is not smooth there")
         for _ in range(_TRIES):
@@ -290,7 +333,8 @@ class Rendering:
             h = h / 8
         raise failed
 
-    def _central(self, first, values, factors, direction, by_factors, h):
+    def _central(self, first: Callable[[Floats, Floats | None], Sequence[Any]], values: Floats, factors: Floats | None,
+                 direction: Floats, by_factors: Any, h: Floats) -> list[tuple[Any, Any]]:
         """Return central differences with steps h for each row of values, each with the result at the first step; None
         for None."""
         each = numpy.broadcast_to(h.reshape(h.shape + (1,) * (values.ndim - 1 - h.ndim)), values.shape[:-1])
@@ -301,7 +345,7 @@ class Rendering:
                 for a, b, steps in zip(ahead, behind, (each, h))]
 
     @staticmethod
-    def _like(steps, found):
+    def _like(steps: Floats, found: Any) -> Any:
         """Return the steps in the shape of a result, of numpy or torch."""
         if 0 in found.shape:
             return 1
@@ -309,18 +353,19 @@ class Rendering:
         return found.new_tensor(steps) if hasattr(found, "new_tensor") else steps.astype(found.dtype)
 
 
-def _agree(one, two, at, size):
+def _agree(one: Any, two: Any, at: Any, size: float) -> bool:
     """Return True if differences agree, apart from the little that typical steps change."""
     if 0 in one.shape:
         return True
     return float(abs(one - two).max()) <= _APART * float(abs(one).max()) + _LITTLE * size * float(abs(at).max())
 
 
-def _remake(given, names, dtype, amplitudes, keywords, second_order):
+def _remake(given: Experiment | Sequence[Experiment], names: Sequence[str], dtype: DTypeLike, amplitudes: Amplitudes | None,
+            keywords: dict[str, Any], second_order: str) -> Rendering:
     return Rendering(given, names, dtype, amplitudes, keywords, second_order=second_order, one_list=True)
 
 
-def _experiments(given):
+def _experiments(given: Iterable[Experiment]) -> list[Experiment]:
     """Return the shots of a sequence."""
     try:
         shots = list(given)
@@ -331,14 +376,14 @@ def _experiments(given):
     return shots
 
 
-def _need_one_list(shots):
+def _need_one_list(shots: Sequence[Experiment]) -> None:
     """Raise UsageError if shots have different structure factors, which a batch refuses."""
     for n, shot in enumerate(shots[1:], 1):
         if not _same_list(shots[0], shot):
             raise errors.UsageError(f"experiment: shot {n}: expected the structure factors of the first shot, found others")
 
 
-def _same_list(one, other):
+def _same_list(one: Experiment, other: Experiment) -> bool:
     a, b = one._c.structure_factors, other._c.structure_factors
     if (list(a.min), list(a.extent), a.default_F) != (list(b.min), list(b.extent), b.default_F):
         return False
@@ -346,7 +391,8 @@ def _same_list(one, other):
     if count and ffi.buffer(a.amplitude, 8 * count) != ffi.buffer(b.amplitude, 8 * count):
         return False
     if a.sites == ffi.NULL or b.sites == ffi.NULL:
-        return a.sites == b.sites
+        same: bool = a.sites == b.sites
+        return same
     curves = [list(shot.site_curves.values()) for shot in (one, other)]
     return (len(curves[0]) == len(curves[1]) and all(map(numpy.array_equal, *curves)) and
             numpy.array_equal(one.site_parts, other.site_parts))

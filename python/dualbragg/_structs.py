@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy
 from numpy.lib import recfunctions
@@ -10,10 +11,19 @@ from numpy.lib import recfunctions
 from . import errors
 from ._library import ffi, text
 
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from _typeshed import DataclassInstance
+
+    from ._types import Floats, Table
+
+    Struct = TypeVar("Struct", bound=DataclassInstance)
+
 _NUMBERS = {"double": "f8", "float": "f4"}
 
 
-def _format(c):
+def _format(c: Any) -> str | tuple[Any, tuple[int]] | numpy.dtype[numpy.void] | None:
     """Return numpy's format of a C type; None if it contains more than numbers and texts."""
     if c.kind == "primitive":
         if c.cname in _NUMBERS:
@@ -31,7 +41,7 @@ def _format(c):
     return None
 
 
-def dtype(c_type, leave_out=()):
+def dtype(c_type: Any, leave_out: Sequence[str] = ()) -> numpy.dtype[numpy.void]:
     """Return numpy's type of a struct: its members that are numbers, texts, and structs of these."""
     found = []
     for name, field in ffi.typeof(c_type).fields:
@@ -42,7 +52,7 @@ def dtype(c_type, leave_out=()):
                         "offsets": [o for _, _, o in found], "itemsize": ffi.sizeof(c_type)})
 
 
-def table(start, count, c_type, leave_out=()):
+def table(start: Any, count: int, c_type: Any, leave_out: Sequence[str] = ()) -> Table:
     """Return a copy of `count` structs from `start` on, as an array with a column for each member."""
     kind = dtype(c_type, leave_out)
     if count == 0 or start == ffi.NULL:
@@ -50,21 +60,23 @@ def table(start, count, c_type, leave_out=()):
     return numpy.frombuffer(ffi.buffer(start, count * kind.itemsize), kind).copy()
 
 
-def packed(made):
+def packed(made: Table) -> Table:
     """Return the columns of a table, without the gaps between members of a struct."""
     return recfunctions.repack_fields(made, recurse=True)
 
 
-def copied(given, start, c_type):
+def copied(given: Table, start: Any, c_type: Any) -> None:
     """Write the columns of a table to an array of structs from `start` on."""
     if len(given):
         kind = dtype(c_type)
         _copy_columns(given, numpy.frombuffer(ffi.buffer(start, len(given) * kind.itemsize), kind), c_type)
 
 
-def _copy_columns(given, to, what):
-    for name in given.dtype.names:
-        if name not in to.dtype.names:
+def _copy_columns(given: Table, to: Table, what: str) -> None:
+    names: Any = given.dtype.names
+    known: Any = to.dtype.names
+    for name in names:
+        if name not in known:
             raise errors.InputError(f"{what}: this version has no member {name}; another version has written it")
         if given.dtype[name].names:
             _copy_columns(given[name], to[name], f"{what}.{name}")
@@ -72,16 +84,17 @@ def _copy_columns(given, to, what):
             to[name] = given[name]
 
 
-def plain(row):
+def plain(row: numpy.void) -> dict[str, Any]:
     """Return a row of a table as a dictionary by column, which json takes."""
+    assert row.dtype.names is not None
     return {name: plain(row[name]) if row.dtype[name].names else decoded(row[name].tolist()) for name in row.dtype.names}
 
 
-def decoded(value):
+def decoded(value: Any) -> Any:
     return value.decode(errors="surrogateescape") if isinstance(value, bytes) else value
 
 
-def records(rows, c_type):
+def records(rows: Sequence[dict[str, Any]], c_type: str) -> Table:
     """Return the table of a struct's columns from dictionaries made by plain()."""
     made = packed(numpy.zeros(len(rows), dtype(c_type)))
     for row, given in zip(made, rows):
@@ -89,7 +102,8 @@ def records(rows, c_type):
     return made
 
 
-def _fill(row, given, what):
+def _fill(row: numpy.void, given: dict[str, Any], what: str) -> None:
+    assert row.dtype.names is not None
     if set(given) != set(row.dtype.names):
         raise KeyError(f"{what}: {', '.join(sorted(set(given) ^ set(row.dtype.names)))}")
     for name, value in given.items():
@@ -99,19 +113,19 @@ def _fill(row, given, what):
             row[name] = value.encode(errors="surrogateescape") if isinstance(value, str) else value
 
 
-def numbers(start, count):
+def numbers(start: Any, count: int) -> Floats:
     """Return a copy of `count` doubles from `start` on."""
     if count == 0:
         return numpy.empty(0)
     return numpy.frombuffer(ffi.buffer(start, 8 * count)).copy()
 
 
-def values(c, kind):
+def values(c: Any, kind: type[Struct]) -> Struct:
     """Return a dataclass with the values of the struct's members that have the names of its fields."""
     return kind(**{f.name: value(getattr(c, f.name)) for f in dataclasses.fields(kind)})
 
 
-def value(member):
+def value(member: Any) -> Any:
     """Return a member: a number as it is, an array of numbers as a tuple, characters as a text."""
     if not isinstance(member, ffi.CData):
         return member

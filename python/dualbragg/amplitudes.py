@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -13,7 +13,7 @@ from ._records import Record
 from .experiment import need_experiment
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from ._types import Floats
     from .experiment import Experiment
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NONE = numpy.iinfo(numpy.uint32).max  # DB_NO_AMPLITUDE
 
 
-def _box_of(factors):
+def _box_of(factors: Any) -> tuple[int, ...]:
     """Return the first indices and the extent of a list of structure factors."""
     return (*factors.min, *factors.extent)
 
@@ -36,6 +36,14 @@ class Amplitudes(Record):
     friedel: True: h k l and -h -k -l share a value
 
     Reflections without a value keep the amplitude of the list."""
+
+    hkl: NDArray[numpy.int64]
+    symmetry: str | int | None
+    friedel: bool
+    box: tuple[int, ...]
+    lines: NDArray[numpy.int64]
+    value: NDArray[numpy.uint32]
+    entries: NDArray[numpy.intp]
 
     def __init__(self, experiment: Experiment, hkl: ArrayLike, symmetry: str | int | None = None,
                  friedel: bool = False) -> None:
@@ -78,7 +86,7 @@ class Amplitudes(Record):
     def __len__(self) -> int:
         return len(self.hkl)
 
-    def _classes(self, factors, cell):
+    def _classes(self, factors: Any, cell: Any) -> NDArray[numpy.uint32]:
         kinds = numpy.arange(self.size, dtype=numpy.uint32)
         if self.symmetry is None and not self.friedel:
             return kinds
@@ -91,7 +99,7 @@ class Amplitudes(Record):
                                  ffi.from_buffer("uint32_t[]", kinds))
         return kinds
 
-    def _box(self, experiment):
+    def _box(self, experiment: Experiment) -> Floats:
         factors = need_experiment(experiment)._c.structure_factors
         if _box_of(factors) != tuple(self.box):
             raise errors.UsageError("amplitudes: expected the experiment whose list of structure factors they were made from")
@@ -99,7 +107,8 @@ class Amplitudes(Record):
 
     def get(self, experiment: Experiment) -> Floats:
         """Return the values from an experiment: (values,) electrons."""
-        return self._box(experiment)[self.lines]
+        found: Floats = self._box(experiment)[self.lines]
+        return found
 
     def put(self, experiment: Experiment, values: Floats) -> None:
         """Set the structure factors of all reflections in an experiment.

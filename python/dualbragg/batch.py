@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 import numpy
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .amplitudes import Amplitudes
 
 
-def _rows(arrays, count, c_type="void *"):
+def _rows(arrays: Memory, count: int, c_type: str = "void *") -> Any:
     """Return pointers to the rows of an array."""
     return ffi.new(f"{c_type}[]", [pointer(arrays[i], c_type) for i in range(count)])
 
@@ -30,7 +30,7 @@ class Batch(_Planned):
 
     Arguments: as for Plan; `progress` is called between shots. Methods take `shots`, a sequence of Experiment."""
 
-    def _create(self, experiment):
+    def _create(self, experiment: Experiment) -> None:
         out = ffi.new("db_plan_batch **")
         check(self._context, lib.db_plan_batch_create(self._context, experiment._c, self._options, out))
         self._batch = self._made(out, lib.db_plan_batch_destroy, lib.db_plan_batch_plan)
@@ -47,7 +47,7 @@ class Batch(_Planned):
         self._call(lib.db_plan_batch_update, self._batch, need_experiment(experiment)._c)
 
     @staticmethod
-    def _listed(shots):
+    def _listed(shots: Iterable[Experiment]) -> list[Experiment]:
         """Return the shots as a list."""
         if isinstance(shots, Experiment) or not hasattr(shots, "__iter__"):
             raise errors.UsageError(f"shots: expected a list of experiments, found {type(shots).__name__}")
@@ -57,12 +57,12 @@ class Batch(_Planned):
         return shots
 
     @classmethod
-    def _shots(cls, shots):
+    def _shots(cls, shots: Iterable[Experiment]) -> tuple[Any, list[Experiment]]:
         """Return pointers to the shots, and a list that must live as long."""
         shots = cls._listed(shots)
         return ffi.new("db_experiment *[]", [shot._c for shot in shots]), shots
 
-    def _images(self, value, count, what="out"):
+    def _images(self, value: Memory | None, count: int, what: str = "out") -> tuple[Memory, Memory]:
         shape = (count, *self.shape)
         if value is None:
             made = self._empty(shape)
@@ -124,7 +124,8 @@ class Batch(_Planned):
         self._products(shots, cotangents, None if parameters is None else Vector(parameters),
                        None if amplitudes is None else Vector(None, amplitudes))
 
-    def _products(self, shots, cotangents, each, sums, out=None):
+    def _products(self, shots: Iterable[Experiment], cotangents: Memory, each: Vector | None, sums: Vector | None,
+                  out: Memory | None = None) -> None:
         """Run db_plan_batch_vjp. each: Vector of arrays with a row for each shot, or None; sums: Vector over all shots,
         or None."""
         c, shots = self._shots(shots)
@@ -143,7 +144,7 @@ class Batch(_Planned):
                    ffi.NULL if images is None else _rows(images, count), vectors,
                    ffi.NULL if sums is None else self._vector(sums))
 
-    def _cotangents(self, cotangents, count, out):
+    def _cotangents(self, cotangents: Memory, count: int, out: Memory | None) -> tuple[Memory, Memory | None]:
         cotangents = self._taken(cotangents, "cotangents", (count, *self.shape))
         if out is None:
             return cotangents, None

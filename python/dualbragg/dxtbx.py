@@ -34,14 +34,15 @@ if TYPE_CHECKING:
 _MODELS = ("beam", "detector", "goniometer", "scan", "crystal")
 
 
-def _dictionary(model, what):
+def _dictionary(model: Any, what: str) -> dict[str, Any]:
     if not callable(getattr(model, "to_dict", None)):
         raise errors.UsageError(f"{what}: expected a model of dxtbx (with to_dict), found "
                                 f"{type(model).__name__}")
-    return model.to_dict()
+    made: dict[str, Any] = model.to_dict()
+    return made
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """Convert numbers and arrays of numpy and flex, which json does not know."""
     if hasattr(value, "tolist"):
         return value.tolist()
@@ -106,7 +107,7 @@ def to_experiments(experiment: Experiment) -> Any:
         return ExperimentListFactory.from_json_file(path, check_format=False)
 
 
-def _numpy(flex):
+def _numpy(flex: Any) -> NDArray[Any]:
     return flex.as_numpy_array() if hasattr(flex, "as_numpy_array") else numpy.asarray(flex)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
 import numpy
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._keywords import Keywords
-    from ._types import Path
+    from ._types import Floats, Memory, Path
 
 # Keywords that name files, and their members of db_setup.
 _FILES = {"matrix": "matrix_file", "hkl": "hkl_file", "sources": "source_file",
@@ -39,8 +39,8 @@ _MOST_SHOWN = 1 << 24  # pixels: largest image that a notebook renders, with spo
 _KINDS = {lib.DB_FIELD_NUMBER: "double", lib.DB_FIELD_INTEGER: "int"}
 
 
-def _set_choice(setup, field, name, value):
-    choices = []
+def _set_choice(setup: Any, field: Any, name: str, value: Any) -> None:
+    choices: list[str] = []
     while field.choices[len(choices)] != ffi.NULL:
         choices.append(text(field.choices[len(choices)]))
     if value not in choices:
@@ -49,7 +49,7 @@ def _set_choice(setup, field, name, value):
     ffi.cast("int *", at)[0] = choices.index(value)
 
 
-def _set_field(setup, field, name, value):
+def _set_field(setup: Any, field: Any, name: str, value: Any) -> None:
     """Store values of a field; db_setup_resolve checks their range."""
     if field.kind == lib.DB_FIELD_CHOICE:
         if isinstance(value, bool):
@@ -70,7 +70,7 @@ def _set_field(setup, field, name, value):
         at[i] = v * field.factor if field.kind == lib.DB_FIELD_NUMBER else int(v)
 
 
-def _set_number(setup, name, value):
+def _set_number(setup: Any, name: str, value: Any) -> None:
     values = finite(value, _NUMBERS[name], name)
     if name in ("Xbeam", "Ybeam"):
         setup.beam_centre["XY".index(name[0])] = values[0]
@@ -80,7 +80,7 @@ def _set_number(setup, name, value):
         setattr(setup, name, list(values))
 
 
-def _present(keywords):
+def _present(keywords: dict[str, Any]) -> dict[str, Any]:
     """Return the keywords by their present names."""
     for former in keywords.keys() & _FORMER.keys():
         now = _FORMER[former]
@@ -93,7 +93,7 @@ def _present(keywords):
     return keywords
 
 
-def _set(setup, name, value, borrowed):
+def _set(setup: Any, name: str, value: Any, borrowed: Callable[[Path, str], Any]) -> None:
     """Store the value of a keyword. borrowed: function that keeps a text for C."""
     field = lib.db_setup_field_find(name.encode())
     if name in _FILES or name in _TEXTS:
@@ -153,7 +153,7 @@ class Experiment(Geometry, Record):
         keep: list[Any] = []
         self.notices: list[str] = []
 
-        def borrowed(path, what):
+        def borrowed(path: Path, what: str) -> Any:
             keep.append(ffi.new("char[]", encoded(path, what)))
             return keep[-1]
 
@@ -227,20 +227,21 @@ class Experiment(Geometry, Record):
         borrowed.structure_factors.extent = [0, 0, 0]
         return self.copy_of(borrowed)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         c = self._c
         factors, matter = c.structure_factors, c.background
         count = math.prod(factors.extent) if factors.amplitude != ffi.NULL else 0
-        lists = dict(sources=packed(table(c.beam.sources, c.beam.source_count, "db_source")),
-                     panels=packed(table(c.detector.panels, c.detector.panel_count, "db_panel")),
-                     amplitudes=numbers(factors.amplitude, count),
-                     amorphous=[numbers(matter.stol, matter.count), numbers(matter.amplitude, matter.count)])
+        lists: dict[str, Any] = dict(
+            sources=packed(table(c.beam.sources, c.beam.source_count, "db_source")),
+            panels=packed(table(c.detector.panels, c.detector.panel_count, "db_panel")),
+            amplitudes=numbers(factors.amplitude, count),
+            amorphous=[numbers(matter.stol, matter.count), numbers(matter.amplitude, matter.count)])
         if factors.sites != ffi.NULL:
             part = self.site_parts
             lists.update(parts=part.view(float).ravel(), curves={n: c.ravel() for n, c in self.site_curves.items()})
         return {**self.__dict__, "_c": (packed(table(c, 1, "db_experiment")), lists)}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         values, lists = state["_c"]
         self.__dict__.update(state)
         self._c = c = _new_experiment()
@@ -267,7 +268,7 @@ class Experiment(Geometry, Record):
         check(context, lib.db_experiment_set_amorphous(context, c, stol, amplitude, len(lists["amorphous"][0])))
         self._check()
 
-    def _check_lists(self, lists):
+    def _check_lists(self, lists: dict[str, Any]) -> None:
         """Raise UsageError unless lists of structure factors and of amorphous matter have as many numbers as the library
         will read."""
         box = math.prod(max(0, n) for n in self._c.structure_factors.extent)
@@ -280,24 +281,25 @@ class Experiment(Geometry, Record):
         if places != values:
             raise errors.UsageError(f"amorphous: expected as many amplitudes as places, found {values} and {places}")
 
-    def _check(self):
+    def _check(self) -> None:
         context = new_context()
         check(context, lib.db_experiment_check(context, self._c))
 
-    def _parameter(self, name):
+    def _parameter(self, name: str) -> int:
         number = self._parameter_number(name)
         if not lib.db_parameter_exists(self._c, number):
             raise errors.UsageError(f"parameter {name}: this experiment does not have it")
         return number
 
     @staticmethod
-    def _parameter_number(name):
+    def _parameter_number(name: str) -> int:
         context, out = new_context(), ffi.new("db_parameter *")
         if not isinstance(name, str):
             raise errors.UsageError(f"parameter: expected a name, found {name!r}")
         with noticing(context, []):
             check(context, lib.db_parameter_find(context, name.encode(), out))
-        return out[0]
+        number: int = out[0]
+        return number
 
     def __contains__(self, name: str) -> bool:
         """Return whether the experiment has the parameter."""
@@ -313,7 +315,8 @@ class Experiment(Geometry, Record):
 
     def __getitem__(self, name: str) -> float:
         """Return the value of a parameter, in its unit."""
-        return lib.db_parameter_get(self._c, self._parameter(name))
+        value: float = lib.db_parameter_get(self._c, self._parameter(name))
+        return value
 
     def __setitem__(self, name: str, value: float) -> None:
         """Set a parameter, in its unit. Raise an exception and change nothing if the experiment cannot have the value."""
@@ -343,7 +346,7 @@ class Experiment(Geometry, Record):
         """Values of all parameters that this experiment has, by name, in their units."""
         return {name: self[name] for name in parameters(self)}
 
-    parameters = _former.attribute("parameters", "values")
+    parameters: property = _former.attribute("parameters", "values")
 
     @property
     def panel_shapes(self) -> list[tuple[int, int]]:
@@ -414,7 +417,8 @@ class Experiment(Geometry, Record):
         if sites == ffi.NULL:
             raise errors.UsageError("site_parts: the structure factors do not depend on the photon energy")
         each = 1 + sites.count
-        return numbers(sites.part, 2 * each * math.prod(extent)).view(complex).reshape(*extent, each)
+        parts: NDArray[numpy.complex128] = numbers(sites.part, 2 * each * math.prod(extent)).view(complex)
+        return parts.reshape(*extent, each)
 
     @property
     def box_start(self) -> tuple[int, ...]:
@@ -457,7 +461,7 @@ class Experiment(Geometry, Record):
         made._set_site_kinds(box.view(float).ravel(), {name: _curve(name, c) for name, c in curves.items()})
         self._c = made._c
 
-    def _set_site_kinds(self, parts, curves):
+    def _set_site_kinds(self, parts: Floats, curves: dict[str, Floats]) -> None:
         if not 1 <= len(curves) <= lib.DB_MOST_SITE_KINDS:
             raise errors.UsageError(f"sites: expected 1 to {lib.DB_MOST_SITE_KINDS} kinds, found {len(curves)}")
         parts = numpy.ascontiguousarray(parts)
@@ -501,7 +505,7 @@ class Experiment(Geometry, Record):
         made.__setstate__(state)
         return made
 
-    def _rows(self):
+    def _rows(self) -> list[tuple[str, str, str]]:
         """Return cell and geometry as rows of a notebook's table."""
         shown = [("cell", " ".join(f"{v:.6g}" for v in self.unit_cell), "\u00c5, \u00b0")]
         shown += [(name, f"{self[name]:g}", parameters()[name].unit)
@@ -514,7 +518,7 @@ class Experiment(Geometry, Record):
         quick = self._c.spread.spots == lib.DB_SPOTS_CLOSED and math.prod(self.shape) <= _MOST_SHOWN
         return _html.rows("Experiment", self._rows()) + (_html.pictures(self._image()) if quick else "")
 
-    def _image(self):
+    def _image(self) -> Memory:
         from .plan import Plan
         return Plan(self).forward()
 
@@ -532,7 +536,7 @@ def need_experiment(value: Any, what: str = "experiment") -> Experiment:
     return value
 
 
-def _curve(name, curve):
+def _curve(name: str, curve: ArrayLike) -> Floats:
     curve = numpy.asarray(curve, dtype=float)
     if curve.ndim != 2 or curve.shape[1] != 3:
         raise errors.UsageError(f"curve of {name}: expected the shape (points, 3), energy (eV), f' and f'', found "
@@ -540,11 +544,11 @@ def _curve(name, curve):
     return curve
 
 
-def _new_experiment():
+def _new_experiment() -> Any:
     return ffi.gc(ffi.new("db_experiment *"), lib.db_experiment_clear)
 
 
-def _nearest(name):
+def _nearest(name: str) -> str:
     import difflib
 
     from .fields import fields

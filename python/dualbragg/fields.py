@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._library import ffi, lib, text
 from ._records import Record
@@ -45,8 +45,8 @@ class Parameter(Record):
     help: str
 
 
-def _choices(field):
-    found = []
+def _choices(field: Any) -> tuple[str, ...]:
+    found: list[str] = []
     while field.choices != ffi.NULL and field.choices[len(found)] != ffi.NULL:
         found.append(text(field.choices[len(found)]))
     return tuple(found)

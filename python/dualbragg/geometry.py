@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import numpy
 
@@ -37,7 +37,8 @@ class Panel(Record):
     @property
     def normal(self) -> Floats:
         """Unit vector fast_axis x slow_axis, (3,)."""
-        return numpy.cross(self.fast_axis, self.slow_axis)
+        normal: Floats = numpy.cross(self.fast_axis, self.slow_axis)
+        return normal
 
 
 def random_rotation(random: Random = None) -> Floats:
@@ -52,13 +53,13 @@ def random_rotation(random: Random = None) -> Floats:
     return _of_quaternion(w, x, y, z)
 
 
-def _of_quaternion(w, x, y, z):
+def _of_quaternion(w: float, x: float, y: float, z: float) -> Floats:
     return numpy.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
                         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
                         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
 
 
-def _quaternion(u):
+def _quaternion(u: Floats) -> Floats:
     """Return the quaternion (w >= 0, x, y, z) of a rotation matrix.
 
     It is the eigenvector of the greatest eigenvalue of a symmetric matrix, which is exact for half turns, too
@@ -71,7 +72,7 @@ def _quaternion(u):
     return -q if q[0] < 0 else q
 
 
-def _matrix(values, name):
+def _matrix(values: ArrayLike, name: str) -> Floats:
     found = numpy.asarray(values, dtype=float)
     if found.shape != (3, 3) or not numpy.isfinite(found).all():
         raise errors.UsageError(f"{name}: expected finite numbers of the shape (3, 3), found "
@@ -79,7 +80,7 @@ def _matrix(values, name):
     return numpy.ascontiguousarray(found)
 
 
-def _unit(values, name):
+def _unit(values: ArrayLike, name: str) -> tuple[Floats, numpy.floating[Any]]:
     """Return the unit vector of a vector, and its length."""
     vector = numpy.array(finite(values, 3, name))
     if not (length := numpy.linalg.norm(vector)) > 0:
@@ -87,7 +88,7 @@ def _unit(values, name):
     return vector / length, length
 
 
-def _turned(vector, before, after):
+def _turned(vector: Floats, before: Floats, after: Floats) -> Floats:
     """Return the vector, turned by the least rotation that turns the unit vector `before` into `after`."""
     axis, cosine = numpy.cross(before, after), before @ after
     if cosine < -1 + 1e-9:
@@ -95,7 +96,7 @@ def _turned(vector, before, after):
     return vector + numpy.cross(axis, vector) + numpy.cross(axis, numpy.cross(axis, vector)) / (1 + cosine)
 
 
-def _axes(panel, what="panel"):
+def _axes(panel: Panel, what: str = "panel") -> Floats:
     """Return the unit vectors fast, slow and normal of a panel as rows; the normal points away from the sample."""
     fast, slow, origin = (numpy.array(finite(v, 3, what)) for v in (panel.fast_axis, panel.slow_axis, panel.origin))
     if abs(fast @ slow) > 1e-6 or max(abs(fast @ fast - 1), abs(slow @ slow - 1)) > 1e-6:
@@ -105,7 +106,7 @@ def _axes(panel, what="panel"):
     return numpy.array([fast, slow, normal if normal @ origin > 0 else -normal])
 
 
-def _rotation(values, name):
+def _rotation(values: ArrayLike, name: str) -> Floats:
     u = _matrix(values, name)
     if abs(u @ u.T - numpy.eye(3)).max() > 1e-6 or numpy.linalg.det(u) < 0:
         raise errors.UsageError(f"{name}: expected a rotation: rows at right angles, of length 1, right-handed")
@@ -214,7 +215,8 @@ class Geometry(Oriented):
         """Incident wave vector (3,) in 1/A: direction of the beam, tilt included, divided by the wavelength.
 
         Setting s0 turns all sources, and sets the tilt to 0; the panels do not move."""
-        return self._vector(lib.db_experiment_beam_direction) / self._c.beam.wavelength
+        s0: Floats = self._vector(lib.db_experiment_beam_direction) / self._c.beam.wavelength
+        return s0
 
     @s0.setter
     def s0(self, vector: ArrayLike) -> None:
@@ -261,7 +263,7 @@ class Geometry(Oriented):
             self._place(given)
 
     @contextlib.contextmanager
-    def _unless_refused(self):
+    def _unless_refused(self) -> Iterator[None]:
         """Within this context manager the experiment is changed. If it is not valid afterwards, restore it and raise
         the exception."""
         before = self.__getstate__()
@@ -272,7 +274,7 @@ class Geometry(Oriented):
             self.__setstate__(before)
             raise
 
-    def _place(self, panels):
+    def _place(self, panels: Sequence[Panel]) -> None:
         """Put flat panels at their new places. Their common plate stays the same."""
         detector = self._c.detector
         detector.panel_turn = detector.panel_shift = [0, 0, 0]
@@ -306,24 +308,24 @@ class Geometry(Oriented):
         changes the experiment."""
         return Matrices(self, convention)
 
-    def _vector(self, asked):
+    def _vector(self, asked: Callable[[Any, Any], Any]) -> Floats:
         found = ffi.new("double[3]")
         asked(self._c, found)
         return numpy.array(list(found))
 
-    def _reciprocal(self, crystal):
+    def _reciprocal(self, crystal: Any) -> Floats:
         found = ffi.new("double[9]")
         lib.db_crystal_matrix(ffi.addressof(crystal), found)
         return numpy.array(list(found)).reshape(3, 3)
 
-    def _panel(self, panel, shape):
+    def _panel(self, panel: int, shape: tuple[int, int]) -> Panel:
         corners = [self._position(panel, *at) for at in ((0, 0), (shape[1], 0), (0, shape[0]))]
         fast, slow = (corner - corners[0] for corner in corners[1:])
-        lengths = numpy.linalg.norm(fast), numpy.linalg.norm(slow)
+        lengths: tuple[Any, Any] = numpy.linalg.norm(fast), numpy.linalg.norm(slow)
         return Panel(corners[0], fast / lengths[0], slow / lengths[1],
                      (lengths[0] / shape[1], lengths[1] / shape[0]), shape)
 
-    def _position(self, panel, fast, slow):
+    def _position(self, panel: int, fast: float, slow: float) -> Floats:
         position, context = ffi.new("double[3]"), new_context()
         if lib.db_experiment_pixel_position(self._c, panel, fast, slow, position) != lib.DB_OK:
             raise errors.UsageError(f"panel {panel}: expected one from 0 to {len(self.panel_shapes) - 1}")
@@ -339,18 +341,22 @@ class Matrices(Oriented):
     mosflm: as in MOSFLM's matrix files, times the wavelength, in its frame; B has a* along x, and b* in the plane of
         x and y"""
 
+    experiment: Geometry
+    convention: str
+
     def __init__(self, experiment: Geometry, convention: str) -> None:
         self._frame = experiment.frame(convention)
         self.experiment, self.convention = experiment, convention
 
     @property
-    def _scale(self):
+    def _scale(self) -> float:
         return self.experiment._c.beam.wavelength if self.convention == "mosflm" else 1.0
 
     @property
     def A(self) -> Floats:
         """Reciprocal matrix (3, 3): columns a*, b*, c*."""
-        return self._scale * self._frame @ self.experiment.A
+        a_star: Floats = self._scale * self._frame @ self.experiment.A
+        return a_star
 
     @A.setter
     def A(self, a_star: ArrayLike) -> None:

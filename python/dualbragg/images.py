@@ -14,7 +14,7 @@ from ._records import Record
 from ._library import array, check, encoded, ffi, integer, lib, new_context, noticing, pointer, text
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
     from ._types import Path
 
@@ -69,7 +69,7 @@ class MeasuredImage(Record):
     panel_rows: tuple[int, ...] | None = None
     notices: tuple[str, ...] = ()
 
-    def _said(self):
+    def _said(self) -> list[tuple[str, Any]]:
         """Return names and values of the facts that are known and differ from the default."""
         return [(f.name, getattr(self, f.name)) for f in fields(self)
                 if f.name not in ("value", "mask", "notices") and getattr(self, f.name) not in (None, "", f.default)]
@@ -91,15 +91,15 @@ _KNOWN = ("gain", "pedestal", "readout_noise")
 _ABOVE_0 = ("wavelength", "distance", "gain", "sensor_thickness", "attenuation_depth")
 
 
-def _said(value):
+def _said(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _both(values):
+def _both(values: Any) -> tuple[float, float] | None:
     return tuple(values) if all(math.isfinite(v) for v in values) else None
 
 
-def _one(value, what):
+def _one(value: Any, what: str) -> float:
     if not isinstance(value, (int, float, numpy.number)) or not math.isfinite(value):
         raise errors.UsageError(f"image.{what}: expected a finite number, found {value!r}")
     return float(value)
@@ -193,11 +193,11 @@ def load(path: Path) -> MeasuredImage:
 class _Owned:
     """Memory of a struct of the library, for numpy, which keeps the struct alive."""
 
-    def __init__(self, owner, start, shape, dtype):
+    def __init__(self, owner: Any, start: Any, shape: tuple[int, ...], dtype: DTypeLike) -> None:
         self.owner = owner
         self.__array_interface__ = {"version": 3, "shape": shape, "typestr": numpy.dtype(dtype).str,
                                     "data": (int(ffi.cast("uintptr_t", start)), False)}
 
 
-def _view(owner, start, count, dtype):
+def _view(owner: Any, start: Any, count: int, dtype: DTypeLike) -> NDArray[Any]:
     return numpy.asarray(_Owned(owner, start, (count,), dtype))

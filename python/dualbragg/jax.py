@@ -25,18 +25,23 @@ from . import errors
 from ._rendering import Rendering
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+    from ._types import Floats
     from .amplitudes import Amplitudes
     from .experiment import Experiment
     from .plan import Plan
 
+_filled: Callable[[Any], Any] = ad.instantiate_zeros
+_is_unknown: Callable[[Any], bool] = ad.is_undefined_primal
+_described: Callable[..., jax.ShapeDtypeStruct] = jax.ShapeDtypeStruct
 
-def _exact(values):
+
+def _exact(values: ArrayLike) -> Floats:
     return numpy.ascontiguousarray(values, dtype=numpy.float64)
 
 
-def _factors(values):
+def _factors(values: NDArray[Any]) -> Floats | None:
     """Return structure factors for a Rendering; None: they are not variables."""
     return _exact(values) if values.shape[-1] else None
 
@@ -44,35 +49,40 @@ def _factors(values):
 # Work of the primitives. Arguments: `own`, a Rendering; values and structure factors; then vectors, each by values and by
 # structure factors, or an image.
 
-def _image(own, values, factors):
+def _image(own: Rendering, values: NDArray[Any], factors: NDArray[Any]) -> list[NDArray[Any]]:
     values = _exact(values)
     return [own.forward(values, _factors(factors), own.new(values))]
 
 
-def _tangent(own, values, factors, along, by_factors):
+def _tangent(own: Rendering, values: NDArray[Any], factors: NDArray[Any], along: NDArray[Any],
+             by_factors: NDArray[Any]) -> list[NDArray[Any]]:
     """Return J along."""
     values = _exact(values)
     return [own.jvp(values, _factors(factors), _exact(along), _factors(by_factors), own.new(values))]
 
 
-def _adjoint(own, values, factors, cotangent):
+def _adjoint(own: Rendering, values: NDArray[Any], factors: NDArray[Any],
+             cotangent: NDArray[Any]) -> list[Floats | None]:
     """Return J^T cotangent."""
     return list(own.vjp(_exact(values), _factors(factors), numpy.ascontiguousarray(cotangent, own.plan.dtype)))
 
 
-def _difference(own, function, values, factors, rest, along):
+def _difference(own: Rendering, function: Callable[..., Sequence[Any]], values: NDArray[Any], factors: NDArray[Any],
+                rest: Sequence[NDArray[Any]], along: Sequence[NDArray[Any]]) -> list[Any]:
     """Return the derivative of a function of values and structure factors along a direction."""
     return own.difference(lambda v, f: function(own.exact(), v, factors if f is None else f, *rest), _exact(values),
                           _factors(factors), _exact(along[0]), _factors(along[1]))
 
 
-def _curve(own, values, factors, tangent, tangent_factors, *along):
+def _curve(own: Rendering, values: NDArray[Any], factors: NDArray[Any], tangent: NDArray[Any],
+           tangent_factors: NDArray[Any], *along: NDArray[Any]) -> list[Any]:
     """Return the derivative of J tangent along a direction."""
     return _difference(own, lambda *given: [*_tangent(*given), None], values, factors, (tangent, tangent_factors),
                        along)[:1]
 
 
-def _bend(own, values, factors, cotangent, *along):
+def _bend(own: Rendering, values: NDArray[Any], factors: NDArray[Any], cotangent: NDArray[Any],
+          *along: NDArray[Any]) -> list[Any]:
     """Return the derivative of J^T cotangent along a direction."""
     return _difference(own, _adjoint, values, factors, (cotangent,), along)
 
@@ -84,9 +94,17 @@ class _Operation:
     derive: function (own, arguments, tangents) that returns the derivative along all tangents
     transpose: function (own, cotangents, arguments) that returns cotangents of the arguments"""
 
-    def __init__(self, name: str, work: Callable[..., list[Any]], gives: str, derive: Any, transpose: Any = None) -> None:
+    work: Callable[..., list[Any]]
+    gives: str
+    primitive: Any
+    shared: Any
+
+    def __init__(self, name: str, work: Callable[..., list[Any]], gives: str,
+                 derive: Callable[[Rendering, Sequence[Any], Sequence[Any]], list[jax.Array]],
+                 transpose: Callable[[Rendering, Sequence[Any], Sequence[Any]], list[jax.Array | None]] | None = None) -> None:
         self.work, self.gives = work, gives
-        self.primitive: Any = Primitive("dualbragg_" + name)
+        primitive: Any = Primitive("dualbragg_" + name)
+        self.primitive = primitive
         self.primitive.multiple_results = True
         self.primitive.def_impl(self._run)
         self.primitive.def_abstract_eval(self._shapes)
@@ -94,55 +112,64 @@ class _Operation:
         mlir.register_lowering(self.primitive, self._lower)
         batching.primitive_batchers[self.primitive] = self._batch
 
-        def differentiate(arguments, tangents, *, own):
-            tangents = [ad.instantiate_zeros(t) if isinstance(t, ad.Zero) and k > 1 else t for k, t in enumerate(tangents)]
+        def differentiate(arguments: Sequence[Any], tangents: Sequence[Any], *,
+                          own: Rendering) -> tuple[list[jax.Array], list[jax.Array]]:
+            tangents = [_filled(t) if isinstance(t, ad.Zero) and k > 1 else t for k, t in enumerate(tangents)]
             return self.bind(own, *arguments), derive(own, arguments, tangents)
 
         ad.primitive_jvps[self.primitive] = differentiate
         if transpose is not None:
-            def transposed(cotangents, *arguments, own):
-                given = [ad.instantiate_zeros(c) for c in cotangents]
+            def transposed(cotangents: Sequence[Any], *arguments: Any, own: Rendering) -> list[jax.Array | None]:
+                given = [_filled(c) for c in cotangents]
                 return transpose(own, given, arguments)
             ad.primitive_transposes[self.primitive] = transposed
 
-    def bind(self, own, *arguments):
-        return self.primitive.bind(*arguments, own=own)
+    def bind(self, own: Rendering, *arguments: Any) -> list[jax.Array]:
+        found: list[jax.Array] = self.primitive.bind(*arguments, own=own)
+        return found
 
-    def _run(self, *arguments, own):
+    def _run(self, *arguments: Any, own: Rendering) -> list[jax.Array]:
         """Run outside of compiled functions, as a compiled function of its own."""
         if self not in own.compiled:
             own.compiled[self] = jax.jit(lambda *given: self.bind(own, *given))
-        return own.compiled[self](*arguments)
+        found: list[jax.Array] = own.compiled[self](*arguments)
+        return found
 
-    def _lower(self, context, *operands, own):
+    def _lower(self, context: mlir.LoweringRuleContext, *operands: Any, own: Rendering) -> Sequence[Any]:
         """On one device, call Python with numpy's arrays. pure_callback makes JAX's arrays of them, which takes 0.1 ms
         more."""
         if getattr(context.module_context.axis_context, "num_devices", 0) != 1:
-            return self.shared(context, *operands, own=own)
+            shared: Sequence[Any] = self.shared(context, *operands, own=own)
+            return shared
+        taken: Any = context.avals_in
         work = self._work(own, context.avals_out)
-        return mlir.emit_python_callback(context, work, None, list(operands), context.avals_in, context.avals_out,
-                                         has_side_effect=False)[0]
+        made: Sequence[Any] = mlir.emit_python_callback(context, work, None, list(operands), taken, context.avals_out,
+                                                        has_side_effect=False)[0]
+        return made
 
-    def _call(self, *arguments, own):
+    def _call(self, *arguments: Any, own: Rendering) -> Sequence[jax.Array]:
         wanted = self._shapes(*arguments, own=own)
-        return jax.pure_callback(self._work(own, wanted), [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in wanted], *arguments)
+        found: Sequence[jax.Array] = jax.pure_callback(
+            self._work(own, wanted), [_described(a.shape, a.dtype) for a in wanted], *arguments)
+        return found
 
-    def _work(self, own, wanted):
+    def _work(self, own: Rendering, wanted: Sequence[Any]) -> Callable[..., tuple[NDArray[Any], ...]]:
         """Return the function that works on arrays."""
-        def work(*given):
+        def work(*given: Any) -> tuple[NDArray[Any], ...]:
             found = self.work(own, *given)
             return tuple(numpy.zeros(a.shape, a.dtype) if made is None else made.astype(a.dtype, copy=False)
                          for made, a in zip(found, wanted))
 
         return work
 
-    def _shapes(self, values, factors, *_, own):
+    def _shapes(self, values: Any, factors: Any, *_: Any, own: Rendering) -> list[jax.core.ShapedArray]:
         kind = jax.core.ShapedArray
         if self.gives == "image":
             return [kind((*values.shape[:-1], *own.image), own.plan.dtype)]
         return [kind(values.shape, values.dtype), kind(factors.shape, factors.dtype)]
 
-    def _batch(self, arguments, dims, *, own):
+    def _batch(self, arguments: Sequence[jax.Array], dims: Sequence[int | None], *,
+               own: Rendering) -> tuple[list[jax.Array], list[int]]:
         """Bind the arguments with the map's dimension in front. Structure factors without it need not be repeated if
         they have one dimension only: their leading dimensions are the first ones of the values."""
         size = next(a.shape[d] for a, d in zip(arguments, dims) if d is not None)
@@ -155,18 +182,19 @@ class _Operation:
         return found, [0] * len(found)
 
 
-def _sum(one, other):
+def _sum(one: list[jax.Array] | None, other: list[jax.Array]) -> list[jax.Array]:
     return other if one is None else [a + b for a, b in zip(one, other)]
 
 
-def _moved(own, tangents, function):
+def _moved(own: Rendering, tangents: Sequence[Any],
+           function: Callable[..., list[jax.Array]]) -> list[jax.Array] | None:
     """Return the function's result for tangents of values and structure factors, zeros filled in; None: both are 0."""
     if all(isinstance(t, ad.Zero) for t in tangents[:2]):
         return None
-    return function(own, *[ad.instantiate_zeros(t) for t in tangents[:2]])
+    return function(own, *[_filled(t) for t in tangents[:2]])
 
 
-def _second(own, operation, *arguments):
+def _second(own: Rendering, operation: _Operation, *arguments: Any) -> list[jax.Array]:
     """Return a second derivative, as the renderer's second_order says."""
     if own.second_order == "error":
         raise errors.UnsupportedError("second derivatives of images: the library has none; Renderer(second_order="
@@ -176,62 +204,62 @@ def _second(own, operation, *arguments):
     return operation.bind(own, *arguments)
 
 
-def _derive_image(own, arguments, tangents):
-    return tangent_of.bind(own, *arguments, *[ad.instantiate_zeros(t) for t in tangents])
+def _derive_image(own: Rendering, arguments: Sequence[Any], tangents: Sequence[Any]) -> list[jax.Array]:
+    return tangent_of.bind(own, *arguments, *[_filled(t) for t in tangents])
 
 
-def _derive_tangent(own, arguments, tangents):
+def _derive_tangent(own: Rendering, arguments: Sequence[Any], tangents: Sequence[Any]) -> list[jax.Array]:
     bent = _moved(own, tangents, lambda own, *along: _second(own, curve_of, *arguments, *along))
     return _sum(bent, tangent_of.bind(own, *arguments[:2], *tangents[2:]))
 
 
-def _derive_adjoint(own, arguments, tangents):
+def _derive_adjoint(own: Rendering, arguments: Sequence[Any], tangents: Sequence[Any]) -> list[jax.Array]:
     bent = _moved(own, tangents, lambda own, *along: _second(own, bend_of, *arguments, *along))
     return _sum(bent, adjoint_of.bind(own, *arguments[:2], tangents[2]))
 
 
-def _refuse(own, *along):
+def _refuse(own: Rendering, *along: Any) -> list[jax.Array]:
     raise errors.UnsupportedError("third derivatives of images: the library has none")
 
 
-def _derive_curve(own, arguments, tangents):
+def _derive_curve(own: Rendering, arguments: Sequence[Any], tangents: Sequence[Any]) -> list[jax.Array]:
     _moved(own, tangents, _refuse)
     at, one, other = arguments[:2], arguments[2:4], arguments[4:]
     return _sum(curve_of.bind(own, *at, *tangents[2:4], *other), curve_of.bind(own, *at, *one, *tangents[4:]))
 
 
-def _derive_bend(own, arguments, tangents):
+def _derive_bend(own: Rendering, arguments: Sequence[Any], tangents: Sequence[Any]) -> list[jax.Array]:
     _moved(own, tangents, _refuse)
     at, cotangent, along = arguments[:2], arguments[2], arguments[3:]
     return _sum(bend_of.bind(own, *at, tangents[2], *along), bend_of.bind(own, *at, cotangent, *tangents[3:]))
 
 
-def _transpose_tangent(own, cotangents, arguments):
+def _transpose_tangent(own: Rendering, cotangents: Sequence[Any], arguments: Sequence[Any]) -> list[jax.Array | None]:
     return [None, None, *adjoint_of.bind(own, *arguments[:2], *cotangents)]
 
 
-def _transpose_adjoint(own, cotangents, arguments):
+def _transpose_adjoint(own: Rendering, cotangents: Sequence[Any], arguments: Sequence[Any]) -> list[jax.Array | None]:
     return [None, None, *tangent_of.bind(own, *arguments[:2], *cotangents)]
 
 
-def _transpose_curve(own, cotangents, arguments):
+def _transpose_curve(own: Rendering, cotangents: Sequence[Any], arguments: Sequence[Any]) -> list[jax.Array | None]:
     one, other = arguments[2:4], arguments[4:]
-    known = other if ad.is_undefined_primal(one[0]) else one
+    known = other if _is_unknown(one[0]) else one
     found = bend_of.bind(own, *arguments[:2], *cotangents, *known)
     return [None, None, *found, None, None] if known is other else [None, None, None, None, *found]
 
 
-def _transpose_bend(own, cotangents, arguments):
-    if ad.is_undefined_primal(arguments[2]):
+def _transpose_bend(own: Rendering, cotangents: Sequence[Any], arguments: Sequence[Any]) -> list[jax.Array | None]:
+    if _is_unknown(arguments[2]):
         return [None, None, *curve_of.bind(own, *arguments[:2], *arguments[3:], *cotangents), None, None]
     return [None, None, None, *bend_of.bind(own, *arguments[:3], *cotangents)]
 
 
-image_of = _Operation("image", _image, "image", _derive_image)
-tangent_of = _Operation("tangent", _tangent, "image", _derive_tangent, _transpose_tangent)
-adjoint_of = _Operation("adjoint", _adjoint, "sums", _derive_adjoint, _transpose_adjoint)
-curve_of = _Operation("curve", _curve, "image", _derive_curve, _transpose_curve)
-bend_of = _Operation("bend", _bend, "sums", _derive_bend, _transpose_bend)
+image_of: _Operation = _Operation("image", _image, "image", _derive_image)
+tangent_of: _Operation = _Operation("tangent", _tangent, "image", _derive_tangent, _transpose_tangent)
+adjoint_of: _Operation = _Operation("adjoint", _adjoint, "sums", _derive_adjoint, _transpose_adjoint)
+curve_of: _Operation = _Operation("curve", _curve, "image", _derive_curve, _transpose_curve)
+bend_of: _Operation = _Operation("bend", _bend, "sums", _derive_bend, _transpose_bend)
 
 
 class Renderer:
@@ -253,19 +281,20 @@ class Renderer:
                  dtype: DTypeLike = "float32", *, amplitudes: Amplitudes | None = None, second_order: str = "error",
                  **keywords: Any) -> None:
         dtype = numpy.dtype(dtype)
-        if dtype == numpy.float64 and not jax.config.read("jax_enable_x64"):
+        read: Callable[[str], Any] = jax.config.read
+        if dtype == numpy.float64 and not read("jax_enable_x64"):
             raise errors.UsageError("dtype: expected float32, because JAX has no 64 bits unless "
                                     "jax_enable_x64 is set, found float64")
         self._take(Rendering(experiment, parameters, dtype, amplitudes, keywords, second_order=second_order))
 
-    def _take(self, rendering):
+    def _take(self, rendering: Rendering) -> None:
         self._rendering = rendering
         rendering.compiled = {}  # compiled operations, for calls outside of compiled functions
 
-    def __getstate__(self):
+    def __getstate__(self) -> Rendering:
         return self._rendering
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Rendering) -> None:
         self._take(state)
 
     @property
@@ -308,7 +337,7 @@ class Renderer:
             values, factors = self._with_factors(values, amplitudes)
         return image_of.bind(own, values, factors)[0]
 
-    def _joined(self, values):
+    def _joined(self, values: Mapping[str, Any]) -> jax.Array:
         """Return values by name as one array."""
         names, front = self.plan.names, self._rendering.front
         if set(values) - set(names):
@@ -321,7 +350,7 @@ class Renderer:
                 raise errors.UsageError(f"{name}: expected the shape () or (..., {front[0]}), found {value.shape}")
         return jnp.stack(jnp.broadcast_arrays(*each.values()), -1)
 
-    def _with_factors(self, values, factors):
+    def _with_factors(self, values: jax.Array, factors: Any) -> tuple[jax.Array, jax.Array]:
         own = self._rendering
         if own.amplitudes is None:
             raise errors.UsageError("amplitudes: expected none, because this renderer has no Amplitudes, found an array")
@@ -336,7 +365,7 @@ class Renderer:
         return values, factors
 
     @staticmethod
-    def _checked(what, array, front=(), size=None):
+    def _checked(what: str, array: Any, front: tuple[int, ...] = (), size: int | None = None) -> jax.Array:
         array = jnp.asarray(float(array) if type(array) is int else array)
         wanted = (*(front if array.ndim > 1 else ()), size)
         if size is not None and (array.ndim < 1 or array.shape[array.ndim - len(wanted):] != wanted):
@@ -345,4 +374,5 @@ class Renderer:
         if array.dtype not in (jnp.float32, jnp.float64):  # half a float has too few digits
             raise errors.UsageError(f"{what}: expected float64 or float32, a floating type with the digits "
                                     f"that a crystal needs, found {array.dtype}")
-        return array
+        checked: jax.Array = array
+        return checked

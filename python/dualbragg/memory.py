@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 import numpy
 
 from . import errors
-from ._library import address, array, ffi, lib
+from ._library import address, array, extern, ffi, lib
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -29,6 +29,12 @@ _types = {(2, 32): numpy.dtype(numpy.float32), (2, 64): numpy.dtype(numpy.float6
 
 class View:
     """Elements in C order at an address; `owner` keeps the memory alive."""
+
+    address: int
+    shape: tuple[int, ...]
+    dtype: numpy.dtype[Any]
+    device: tuple[int, int]
+    owner: Any
 
     def __init__(self, address: int, shape: Iterable[int], dtype: DTypeLike, device: tuple[int, int],
                  owner: Any) -> None:
@@ -80,10 +86,11 @@ class DeviceArray(View):
         self._plan._read(copy, self)
         return copy
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> tuple[int, int]:
         return self.device
 
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
+                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
         if dl_device not in (None, self.device) or copy:
             raise BufferError("memory of a plan's device is shared where it is, not copied")
         self._plan._hand_over(stream)
@@ -99,14 +106,14 @@ class DeviceArray(View):
             ffi.cast("intptr_t", ffi.addressof(lib, "capsule_gone"))))
 
     @property
-    def __cuda_array_interface__(self):
+    def __cuda_array_interface__(self) -> dict[str, Any]:
         if self.device[0] != CUDA:
             raise AttributeError("__cuda_array_interface__: this memory is the processor's")
         self._plan._hand_over(None)
         return dict(shape=self.shape, typestr=self.dtype.str, data=(self.address, False), strides=None,
                     version=3, stream=None)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         where = "cpu" if self.device[0] == CPU else f"cuda:{self.device[1]}"
         return f"<dualbragg.DeviceArray: {' x '.join(map(str, self.shape))} {self.dtype.name}, {where}>"
 
@@ -114,12 +121,12 @@ class DeviceArray(View):
 _lent: dict[Any, Any] = {}  # keeps memory alive that other packages use
 
 
-@ffi.def_extern()
+@extern()
 def give_back(context: Any) -> None:
     _lent.pop(context, None)
 
 
-def _borrowed(value, what, stream):
+def _borrowed(value: Any, what: str, stream: int | None) -> tuple[Any, tuple[int, int], Any]:
     """Return the tensor of an object with __dlpack__, its device, and the capsule that keeps it alive.
 
     stream: work on this stream must wait for the object's own, on a GPU"""
@@ -135,11 +142,11 @@ def _borrowed(value, what, stream):
     return ffi.cast("struct dl_managed *", address).tensor, (kind, number), capsule
 
 
-def _names(types):
+def _names(types: Iterable[numpy.dtype[Any]]) -> str:
     return " or ".join(t.name for t in types)
 
 
-def _is_in_order(shape, strides):
+def _is_in_order(shape: Sequence[int], strides: Sequence[int]) -> bool:
     step = 1
     for size, stride in zip(reversed(shape), reversed(strides)):
         if size != 1 and stride != step:
@@ -148,7 +155,7 @@ def _is_in_order(shape, strides):
     return True
 
 
-def taken(value: Any, what: str, shape: Iterable[int], types: Sequence[Any], device: tuple[int, int],
+def taken(value: Any, what: str, shape: Sequence[int], types: Sequence[Any], device: tuple[int, int],
           stream: Callable[[], Any]) -> Any:
     """Return the caller's memory, which is used as it is; raise UsageError, naming what does not fit.
 
@@ -190,7 +197,7 @@ def taken(value: Any, what: str, shape: Iterable[int], types: Sequence[Any], dev
     return View(address, found, dtype, place, keeper)
 
 
-def _check_device(place, what, device):
+def _check_device(place: Iterable[int], what: str, device: tuple[int, int]) -> None:
     kind, number = (int(n) for n in place)
     if kind in (CPU, CUDA_HOST) or (device[0] == CUDA and kind == CUDA_MANAGED) or (kind, number) == device:
         return
@@ -208,7 +215,7 @@ def share(a: Any, b: Any) -> bool:
     return first < other + other_size and other < first + size
 
 
-def _extent(value):
+def _extent(value: NDArray[Any] | View) -> tuple[int, int]:
     return address(value), value.nbytes
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import errors
 from ._configuration import Configuration, need_refinement
@@ -38,7 +38,8 @@ class Orientation(Record):
     log_probability: float
 
 
-def _search(experiment, image, data, progress):
+def _search(experiment: Experiment, image: AnyImage, data: DataKeywords,
+            progress: Progress | None) -> tuple[Any, Watch, Any, Any, tuple[Any, Configuration]]:
     """Return context, watch and the arguments of the library's search functions."""
     need_refinement()
     need_experiment(experiment)
@@ -97,7 +98,7 @@ def find_lattices(experiment: Experiment, image: AnyImage,
     return [_lattice(experiment, lattices[i]) for i in range(count[0])]
 
 
-def _lattice(experiment, c):
+def _lattice(experiment: Experiment, c: Any) -> Orientation:
     turned, found = experiment.copy(), c.found
     turned._c.crystal.orientation = value(c.orientation)
     turned._c.crystal.misset = [0, 0, 0]

@@ -19,6 +19,7 @@ from .experiment import Experiment, need_experiment
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from ._rendering import Rendering
     from ._types import Floats, Memory, Progress, Region
     from .amplitudes import Amplitudes
 
@@ -53,8 +54,13 @@ class Vector(_Vector, Record):
 class _Planned(Record):
     """Options and properties that plans and batches share."""
 
+    names: list[str]
+    dtype: numpy.dtype[Any]
+    shape: tuple[int, ...]
+    precision: str
     _plan: Any
-    _stream: Any
+    _stream: int | None
+    _holder: Rendering | None
     _create: Callable[[Experiment], None]
 
     def __init__(self, experiment: Experiment, parameters: Iterable[str] = (), *, precision: str = "auto",
@@ -108,7 +114,7 @@ class _Planned(Record):
         """Copy of the plan's experiment; of a batch, the experiment of any shot."""
         return Experiment.copy_of(lib.db_plan_describe(self._plan).experiment)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         if self._background is not None and not isinstance(self._background, numpy.ndarray):
             raise errors.UnsupportedError("a plan whose background is no array of numpy can be neither pickled nor copied")
         o = self._options
@@ -117,16 +123,17 @@ class _Planned(Record):
         return dict(experiment=self.experiment, parameters=list(self.names), precision=self.precision, dtype=self.dtype.name,
                     device=self._asked_device, tolerance=o.tolerance, regions=regions or None, shared=self._shared, background=self._background)
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        made: Any = self
         options = dict(state)
         shared, background = options.pop("shared"), options.pop("background")
-        self.__init__(**options)
+        made.__init__(**options)
         if shared is not None:
-            self.share(shared)
+            made.share(shared)
         if background is not None:
-            self.set_background(background)
+            made.set_background(background)
 
-    def _shared_values(self, amplitudes):
+    def _shared_values(self, amplitudes: Amplitudes) -> Any:
         """Return the number of the value for each entry of the plan's list, from Amplitudes."""
         if tuple(amplitudes.box) != self._box:
             found = tuple(amplitudes.box)
@@ -135,12 +142,12 @@ class _Planned(Record):
         array(amplitudes.value, "amplitudes.value", (math.prod(self._box[3:]),), numpy.uint32)
         return ffi.from_buffer("uint32_t[]", amplitudes.value)
 
-    def _made(self, out, destroy, plan=lambda made: made):
+    def _made(self, out: Any, destroy: Callable[[Any], Any], plan: Callable[[Any], Any] = lambda made: made) -> Any:
         """Return a created object, which is freed with its last user, after the memory that belongs to it."""
         context, made, idle, left = shared_context(self._context), out[0], self._idle, self._left
         context.join()
 
-        def free():
+        def free() -> None:
             for room in [room for _, room in idle] + list(left):
                 lib.db_plan_memory_destroy(ffi.cast("db_plan *", plan(made)), ffi.new("void **", room))
             destroy(ffi.new(ffi.typeof(out), made))
@@ -149,7 +156,7 @@ class _Planned(Record):
         owners = self._owners = Shared(free)
         return ffi.gc(made, lambda _: owners.leave())
 
-    def _choose(self, experiment, precision):
+    def _choose(self, experiment: Experiment, precision: str) -> str:
         if precision == "auto":
             advice = ffi.new("db_precision_advice *")
             check(self._context, lib.db_precision_recommend(self._context, experiment._c,
@@ -159,10 +166,11 @@ class _Planned(Record):
             self._options.precision = _PRECISIONS[precision]
         return "double" if self._options.precision == lib.DB_PRECISION_DOUBLE else "mixed"
 
-    def _set_regions(self, experiment, regions):
+    def _set_regions(self, experiment: Experiment, regions: Iterable[Region] | None) -> tuple[int, ...]:
         if regions is None:
             return experiment.shape
         panels, made, offset = experiment.panel_shapes, [], 0
+        region: Any
         for n, region in enumerate(regions):
             what = f"region {n}"
             try:
@@ -196,7 +204,7 @@ class _Planned(Record):
         return text(lib.db_plan_device(self._plan))
 
     @property
-    def _place(self):
+    def _place(self) -> tuple[int, int]:
         """DLPack's kind and number of the device, which may change for a plan with "auto"."""
         kind, _, number = self.device.partition(":")
         return (memory.CUDA, int(number)) if kind == "cuda" else (memory.CPU, 0)
@@ -215,7 +223,7 @@ class _Planned(Record):
         owners = self._owners
         owners.join()
 
-        def free(room, own=self):
+        def free(room: Any, own: _Planned = self) -> None:
             own._left.append(room)
             own._free_memory()
             owners.leave()
@@ -288,32 +296,33 @@ class _Planned(Record):
         """Wait until all work of the plan is done. Raise a failure of the GPU that no call has raised yet."""
         self._call(lib.db_plan_wait, self._plan_to_change())
 
-    def _plan_to_change(self):
+    def _plan_to_change(self) -> Any:
         return ffi.cast("db_plan *", self._plan)
 
-    def _stream_in_use(self):
+    def _stream_in_use(self) -> int | None:
         if self._stream is None and self._place[0] == memory.CUDA:
             self.set_stream(memory.LEGACY_STREAM, wait=True)
         return self._stream
 
-    def _hand_over(self, stream):
+    def _hand_over(self, stream: int | None) -> None:
         """Wait, if needed, before others read the device's memory on a stream (DLPack's number; -1: they wait
         themselves)."""
         if self._place[0] == memory.CUDA and stream != -1 and (stream is None or stream != self._stream):
             self.wait()
 
-    def _read(self, to, view):
+    def _read(self, to: NDArray[Any], view: memory.View) -> None:
         self._call(lib.db_plan_memory_read, self._plan_to_change(), pointer(view, "void *"),
                    pointer(to, "void *"), view.nbytes)
 
-    def _taken(self, value, what, shape, types=None, writable=False):
+    def _taken(self, value: Memory, what: str, shape: tuple[int, ...], types: tuple[numpy.dtype[Any], ...] | None = None,
+               writable: bool = False) -> Memory:
         """Return the caller's memory, which is used as it is: a numpy array or a view."""
         found = memory.taken(value, what, shape, types or (self.dtype,), self._place, self._stream_in_use)
         if writable and isinstance(found, numpy.ndarray):
             array(found, what, shape, found.dtype, writable=True)
         return found
 
-    def _apart(self, first, second, what):
+    def _apart(self, first: Memory, second: Memory, what: str) -> None:
         if memory.share(first, second):
             raise errors.UsageError(f"{what}: expected arrays that share no memory")
 
@@ -325,9 +334,10 @@ class _Planned(Record):
     @property
     def amplitude_count(self) -> int:
         """Number of structure factors with derivatives: entries of the list's box, or shared values (Plan.share)."""
-        return lib.db_plan_describe(self._plan).amplitude_count
+        count: int = lib.db_plan_describe(self._plan).amplitude_count
+        return count
 
-    def _call(self, function, *arguments):
+    def _call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Call the library. Raise UsageError during another call, because buffers and messages of a plan serve one call
         at a time."""
         if not self._lock.acquire(blocking=False):
@@ -340,7 +350,7 @@ class _Planned(Record):
             if self._left:
                 self._free_memory()
 
-    def _free_memory(self):
+    def _free_memory(self) -> None:
         """Free device memory that nobody uses; a call that is running does it when it ends."""
         while self._left and self._lock.acquire(blocking=False):
             try:
@@ -350,7 +360,7 @@ class _Planned(Record):
                 self._lock.release()
 
     @staticmethod
-    def _vector(vector, c=None):
+    def _vector(vector: Vector, c: Any = None) -> Any:
         """Return the library's struct of a Vector of arrays, which must live as long."""
         c = ffi.new("db_plan_vector *") if c is None else c
         c.size = ffi.sizeof("db_plan_vector")
@@ -360,7 +370,7 @@ class _Planned(Record):
                 setattr(c, member, pointer(values, "void *" if name == "background" else "double *"))
         return c
 
-    def _by_parameters(self, values):
+    def _by_parameters(self, values: Floats) -> Any:
         """Return the library's struct of an array with an element for each parameter, which may be empty."""
         c = self._vector(Vector())
         c.parameters = pointer(values, "double *")
@@ -388,7 +398,7 @@ class Plan(_Planned):
     One thread at a time may use a plan; a second call raises UsageError. A call uses several threads, and other threads
     of Python run meanwhile. Processes made by fork or by multiprocessing use one thread."""
 
-    def _create(self, experiment):
+    def _create(self, experiment: Experiment) -> None:
         out = ffi.new("db_plan **")
         check(self._context, lib.db_plan_create(self._context, experiment._c, self._options, out))
         self._plan = self._made(out, lib.db_plan_destroy)
@@ -403,14 +413,14 @@ class Plan(_Planned):
         self._holder = None
         self._call(lib.db_plan_update, self._plan, need_experiment(experiment)._c)
 
-    def _image(self, value, what="out"):
+    def _image(self, value: Memory | None, what: str = "out") -> tuple[Memory, Memory]:
         """Return memory for an image, and the image for the caller: `value`, or a new array."""
         if value is None:
             made = self._empty(self.shape)
             return made, made
         return self._taken(value, what, self.shape, writable=True), value
 
-    def _seen(self, cotangent, out):
+    def _seen(self, cotangent: Memory, out: Memory | None) -> tuple[Memory, Memory | None]:
         """Return memory of a cotangent, and of the image or None."""
         cotangent = self._taken(cotangent, "cotangent", self.shape)
         if out is None:
@@ -492,7 +502,7 @@ class Plan(_Planned):
         self._sum(cotangent, image, self._by_parameters(gradient))
         return gradient
 
-    def _sum(self, cotangent, image, gradient):
+    def _sum(self, cotangent: Memory, image: Memory | None, gradient: Any) -> None:
         self._call(lib.db_plan_vjp, self._plan, pointer(cotangent, "void *"),
                    ffi.NULL if image is None else pointer(image, "void *"), gradient)
 
@@ -549,7 +559,7 @@ class Plan(_Planned):
         return given, tangent
 
 
-def _range(given, size, what):
+def _range(given: slice | tuple[int, int], size: int, what: str) -> tuple[int, int]:
     if isinstance(given, slice):
         first, end, step = given.indices(size)
         if step != 1:

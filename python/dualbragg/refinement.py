@@ -16,7 +16,7 @@ import numpy
 from . import _former, _html, errors
 from ._progress import function_of
 from ._configuration import Configuration, need_refinement, plain_section
-from ._library import Watch, check, encoded, ffi, keep_raised, lib, new_context, noticing, text
+from ._library import Watch, check, encoded, extern, ffi, keep_raised, lib, new_context, noticing, text
 from ._records import Record
 from ._structs import numbers, table, value, values
 from .experiment import Experiment
@@ -190,7 +190,8 @@ class Statistics(Record):
     centroid_rms: float
 
 
-_STATUS = {"converged": lambda s: s == lib.DB_OK, "cancelled": lambda s: s == lib.DB_ERROR_CANCELLED}
+_STATUS: dict[str, Callable[[int], bool]] = {"converged": lambda s: s == lib.DB_OK,
+                                           "cancelled": lambda s: s == lib.DB_ERROR_CANCELLED}
 _OF_ALL = {".json": "json", ".html": "html"}
 _OF_JOINT = {".mtz": "mtz", ".hkl": "hkl"}
 _PLAIN = ("evaluations", "seconds", "shoebox_half_width", "sigma_z_median", "sigma_z_limit", "distrusted_count",
@@ -204,7 +205,7 @@ _OF_MODEL = (".yaml", ".expt")
 _OF_MODEL_IMAGES = ("_model.bin", "_background.bin", ".hkl", ".refl")
 
 
-def _identity(path):
+def _identity(path: str) -> tuple[int, int] | None:
     """Return what identifies an existing file; None: there is none."""
     try:
         found = os.stat(path)
@@ -251,6 +252,14 @@ class Shot(Record):
     evaluations, seconds, shoebox_half_width, sigma_z_median, sigma_z_limit, distrusted_count, image_scale: numbers of
         the run"""
 
+    name: str
+    used: bool
+    status: str
+    reason: str
+    estimates: dict[str, Estimate]
+    experiment: Experiment | None
+    before: Statistics
+    after: Statistics
     verdict: Verdict
     other_lattice: OtherLattice
     warnings: list[str]
@@ -276,7 +285,7 @@ class Shot(Record):
     all_spots: int
     left_spots: int
     image_scale: float
-    _boxes: list[Any]  # results of pixels(i), in a copy
+    _boxes: list[tuple[NDArray[numpy.float32], ...]]  # results of pixels(i), in a copy
 
     def __init__(self, c: Any, in_full: bool) -> None:
         self._c = c
@@ -300,12 +309,12 @@ class Shot(Record):
         self.model_image = self._pixels(c.model_image)
         self.background = self._pixels(c.background_image)
 
-    def _pixels(self, start):
+    def _pixels(self, start: Any) -> NDArray[numpy.float32] | None:
         if start == ffi.NULL:
             return None
         return _array(start, (self._c.slow_pixels, self._c.fast_pixels))
 
-    parameters = _former.attribute("parameters", "estimates")
+    parameters: property = _former.attribute("parameters", "estimates")
 
     @property
     def usable(self) -> bool:
@@ -336,11 +345,11 @@ class Shot(Record):
         shape = (box.region.slow_count, box.region.fast_count)
         return tuple(_array(start, shape) for start in (box.measured, box.model, box.sigma))
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         boxes = [self.pixels(i) for i in range(len(self.shoeboxes))] if hasattr(self, "shoeboxes") else []
         return {**self.__dict__, "_c": None, "_boxes": boxes}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
     def __repr__(self) -> str:
@@ -372,6 +381,24 @@ class FitResult(Record):
     notices: lines about automatic choices, and about contents of files that are doubtful or not used
     seconds: time of the run"""
 
+    status: str
+    reason: str
+    shots: list[Shot]
+    estimates: dict[str, Estimate]
+    local: list[str]
+    correlation: Floats
+    directions: list[Direction]
+    history: Table
+    used: int
+    chi2_reduced: tuple[float, float]
+    warnings: list[str]
+    advice: list[str]
+    light_spots: int
+    light_part: float
+    intensities_usable: bool
+    notices: list[str]
+    seconds: float
+
     def __init__(self, c: Any, configuration: Any, notices: list[str], kept: Any) -> None:
         self._c, self._configuration, self._kept = c, configuration, kept
         self._files: dict[str, bytes] = {}  # in a copy: content of the files that it can write
@@ -397,8 +424,8 @@ class FitResult(Record):
                                  if not name.startswith("_") else name)
         return getattr(self.shots[0], name)
 
-    parameters = _former.attribute("parameters", "estimates")
-    shared = _former.attribute("shared", "estimates")
+    parameters: property = _former.attribute("parameters", "estimates")
+    shared: property = _former.attribute("shared", "estimates")
 
     @property
     def converged(self) -> bool:
@@ -409,7 +436,7 @@ class FitResult(Record):
     def covariance(self) -> Floats:
         """Covariance of the estimates (parameters, parameters), in their units; the square roots of its diagonal are
         the errors."""
-        error = numpy.array([p.error for p in self.estimates.values()])
+        error: Floats = numpy.array([p.error for p in self.estimates.values()])
         return self.correlation * error * error[:, None]
 
     @property
@@ -457,7 +484,8 @@ class FitResult(Record):
             said = ffi.new("db_expt_image *", dict(path=unnamed, gain=1, space_group=group))
             return check(context, lib.db_write_expt(context, name, self.experiment._c, said))
         if ending == ".mat":
-            return self.experiment.write_matrix(path)
+            self.experiment.write_matrix(path)
+            return None
         if ending in _OF_JOINT and not self._in_full:
             check(context, getattr(lib, "db_fit_shots_write_" + _OF_JOINT[ending])(context, name, self._c))
         elif ending in _OF_ALL:
@@ -470,13 +498,13 @@ class FitResult(Record):
                 context, name, *[given[n] for n in needs], self._c.shot))
         return None
 
-    def _endings(self):
+    def _endings(self) -> list[str]:
         if self._files:
             return list(self._files)
         joint = _OF_JOINT if self._c.intensities != ffi.NULL else {}
         return [*_OF_ALL, *joint, *([*_OF_ONE, ".expt", ".mat"] if self._in_full else [])]
 
-    def _written(self):
+    def _written(self) -> dict[str, bytes]:
         """Return the content of each kind of file that write() makes."""
         found = {}
         with tempfile.TemporaryDirectory() as folder:
@@ -487,11 +515,11 @@ class FitResult(Record):
                     found[ending] = file.read()
         return found
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         own = {n: v for n, v in self.__dict__.items() if n not in ("_c", "_configuration", "_kept")}
         return {**own, "_files": self._files or self._written(), "_read": self._inputs()}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
     def write_models(self, folder: Path, images: bool = False) -> None:
@@ -519,7 +547,7 @@ class FitResult(Record):
         check(context, lib.db_fit_shots_write_yaml(
             context, encoded(os.path.join(folder, "refined.yaml")), listing, self._configuration.c, self._c))
 
-    def _inputs(self):
+    def _inputs(self) -> dict[str, str]:
         """Return the files that the refinement has read, by their keys."""
         if self._files:
             return self._read
@@ -531,7 +559,7 @@ class FitResult(Record):
             check(context, lib.db_fit_shot_list_inputs(context, self._kept[0], lib.take_input, user))
         return {said: os.path.abspath(file) for said, file in found}
 
-    def _model_names(self, folder, images):
+    def _model_names(self, folder: Path, images: bool) -> list[str]:
         """Return the names of the files that write_models makes."""
         names = ["shots.txt", "refined.expt", "refined.yaml", *(f"refined_curve{k}.tsv" for k in range(1, 5))]
         model = ffi.new("char[]", lib.DB_FIT_PATH_SIZE)
@@ -541,7 +569,7 @@ class FitResult(Record):
                 names += [text(model) + ending for ending in _OF_MODEL + (_OF_MODEL_IMAGES if images else ())]
         return [os.path.join(os.fspath(folder), name) for name in names]
 
-    def _keep_inputs(self, what, paths, other):
+    def _keep_inputs(self, what: str, paths: Sequence[str], other: str) -> None:
         """Raise UsageError if a file that is to be written is one that the refinement has read."""
         existing = {path: found for path in paths if (found := _identity(path)) is not None}
         inputs = {_identity(file): said for said, file in self._inputs().items()} if existing else {}
@@ -574,20 +602,20 @@ class FitResult(Record):
                 f"{len(self.estimates)} parameters, chi2/dof {self.chi2_reduced[1]:.3g}>")
 
 
-def _array(start, shape):
+def _array(start: Any, shape: tuple[int, int]) -> NDArray[numpy.float32]:
     size = 4 * shape[0] * shape[1]
     return numpy.frombuffer(ffi.buffer(start, size), numpy.float32).reshape(shape).copy()
 
 
-def _verdict(c):
+def _verdict(c: Any) -> Verdict:
     tests = {}
     for k in range(lib.DB_FIT_TESTS):
         t, name = c.test[k], text(lib.db_fit_test_name(k))
         tests[name] = Test(name, text(lib.db_fit_test_meaning(k)), t.found, t.least, t.most,
                            bool(t.passed))
     plain = {f.name: value(getattr(c, f.name)) for f in dataclasses.fields(Verdict) if f.name != "tests"}
-    found = {"usable": bool(c.usable), "intensities_usable": bool(c.intensities_usable),
-             "centring": chr(c.centring) if c.centring else None}
+    found: dict[str, Any] = {"usable": bool(c.usable), "intensities_usable": bool(c.intensities_usable),
+                             "centring": chr(c.centring) if c.centring else None}
     return Verdict(**{**plain, **found}, tests=tests)
 
 
@@ -609,8 +637,9 @@ def shared_estimates(c: Any) -> tuple[dict[str, Estimate], Floats, list[Directio
     return {names[i]: found[names[i]] for i in shared}, whole[numpy.ix_(shared, shared)], directions, c.count
 
 
-def _history(start, all_values, count, parameters):
+def _history(start: Any, all_values: Any, count: int, parameters: int) -> Table:
     told = table(start, count, "db_fit_history")
+    assert told.dtype.names is not None
     kind = numpy.dtype([(n, told.dtype[n]) for n in told.dtype.names] +
                        [("value", "f8", (parameters,))])
     made = numpy.empty(count, kind)
@@ -623,14 +652,14 @@ def _history(start, all_values, count, parameters):
 class _Watch(Watch):
     """Watch over a refinement, which asks another function whether it must end."""
 
-    def __init__(self, function, names=None):
+    def __init__(self, function: bool | Callable[[Any], Any] | None, names: list[str] | None = None) -> None:
         super().__init__(function)
         self.names, self.ended = names, False  # names: of parameters of one image: only evaluations are reported
 
-    def progressed(self, fraction):
+    def progressed(self, fraction: float) -> bool:
         return self.raised is not None  # the progress function gets events instead
 
-    def happened(self, c):
+    def happened(self, c: Any) -> None:
         kind = _KINDS[c.kind]
         if self.raised is not None or (self.names is not None and kind != "evaluated"):
             return
@@ -647,21 +676,21 @@ class _Watch(Watch):
 
 
 if lib.DB_PYTHON_FIT:
-    @ffi.def_extern(onerror=keep_raised)
-    def take_event(user, event):
+    @extern(onerror=keep_raised)
+    def take_event(user: Any, event: Any) -> None:
         ffi.from_handle(user).happened(event)
 
-    @ffi.def_extern()
-    def take_input(user, key, file):
+    @extern()
+    def take_input(user: Any, key: Any, file: Any) -> None:
         ffi.from_handle(user).append((f"{text(key)} {text(file)}", text(file)))
 
-    @ffi.def_extern(error=1, onerror=keep_raised)
-    def ask_cancelled(user):
-        watch = ffi.from_handle(user)
+    @extern(error=1, onerror=keep_raised)
+    def ask_cancelled(user: Any) -> bool:
+        watch: _Watch = ffi.from_handle(user)
         return watch.ended or watch.raised is not None
 
 
-def _refine(context, watch, source, settings, options, asked):
+def _refine(context: Any, watch: _Watch, source: Any, settings: Any, options: Any, asked: Any) -> Any:
     """Return the library's result of a list of shots."""
     options.progress, options.cancelled = lib.take_event, asked
     options.user = watch.handle
@@ -725,7 +754,7 @@ def fit_one(context: Any, configuration: Configuration, image: Any, experiment: 
     return FitResult(result, configuration, notices, (c, keep, spots))
 
 
-def _list_of(context, configuration):
+def _list_of(context: Any, configuration: Configuration) -> Any:
     """Return the shots of a configuration, or the lattices of its image."""
     listed = configuration.c.shot_list[0] != b"\0"
     read = lib.db_fit_shot_list_read if listed else lib.db_fit_shot_list_find

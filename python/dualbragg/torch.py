@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import weakref
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Mapping, Sequence, Union
 
 import numpy
 import torch
@@ -27,12 +27,13 @@ from .memory import CUDA, LEGACY_STREAM, View
 from .training import RandomShots
 
 if TYPE_CHECKING:
+    from ._types import Floats, Memory
     from .amplitudes import Amplitudes
     from .experiment import Experiment
     from .plan import Plan
 
-Values = Union[torch.Tensor, Mapping[str, torch.Tensor]]
-_TYPES = {torch.float32: numpy.float32, torch.float64: numpy.float64}
+Values = Union[torch.Tensor, Mapping[str, Union[torch.Tensor, float]]]
+_TYPES: dict[torch.dtype, type[numpy.floating[Any]]] = {torch.float32: numpy.float32, torch.float64: numpy.float64}
 _renderers: weakref.WeakValueDictionary[str, Renderer] = weakref.WeakValueDictionary()  # by number
 _numbers = itertools.count(1)
 
@@ -54,13 +55,18 @@ class Renderer(torch.nn.Module):
     The module has no parameters of its own: to(), cuda() and double() make another plan, on that device or with that
     type of pixels. It can be pickled and copied. Threads that share it wait for each other."""
 
+    device: torch.device
+    dtype: torch.dtype
+    number: str
+    _like: torch.Tensor
+
     def __init__(self, experiment: Experiment | Sequence[Experiment], parameters: Iterable[str] = (),
                  dtype: torch.dtype = torch.float32, *, amplitudes: Amplitudes | None = None,
                  second_order: str = "error", **keywords: Any) -> None:
         super().__init__()
         self._take(Rendering(experiment, parameters, _pixels(dtype), amplitudes, keywords, second_order=second_order))
 
-    def _take(self, rendering):
+    def _take(self, rendering: Rendering) -> None:
         """Render with this Rendering from now on."""
         self._rendering = rendering
         self.device, self.dtype = torch.device(rendering.plan.device), _tensors(rendering.plan.dtype)
@@ -72,25 +78,28 @@ class Renderer(torch.nn.Module):
         self._register()
 
     @classmethod
-    def _of(cls, rendering):
+    def _of(cls, rendering: Rendering) -> Renderer:
         made = cls.__new__(cls)
         torch.nn.Module.__init__(made)
         made._take(rendering)
         return made
 
-    def _register(self):
+    def _register(self) -> None:
         self.number = f"{next(_numbers)}"  # a text, so that compiled code is of one renderer
         _renderers[self.number] = self
 
-    def _apply(self, function, recurse=True):
+    def _apply(self, function: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Renderer:
         wanted = function(self._like)
         if (wanted.dtype, wanted.device) != (self._like.dtype, self._like.device):
             own = self._rendering
             self._take(own.again(_pixels(wanted.dtype), {**own.keywords, "device": str(wanted.device)}))
-        return super()._apply(function, recurse)
+        parent: Any = super()
+        same: Renderer = parent._apply(function, recurse)
+        return same
 
-    def __setstate__(self, state):
-        super().__setstate__(state)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        parent: Any = super()
+        parent.__setstate__(state)
         self._register()
 
     @property
@@ -127,9 +136,12 @@ class Renderer(torch.nn.Module):
         factors = self._none
         if self._rendering.amplitudes is not None or amplitudes is not None:
             at, factors = self._with_factors(at, amplitudes)
+        images: torch.Tensor
         if torch.compiler.is_compiling():
-            return torch.ops.dualbragg.render(at, factors, self.number)
-        return _Render.apply(at, factors, self)
+            images = torch.ops.dualbragg.render(at, factors, self.number)
+        else:
+            images = _Render.apply(at, factors, self)
+        return images
 
     def named(self) -> dict[str, torch.Tensor]:
         """Return the experiment's values by name, as forward takes them: float64 of shape (), or (shots,)."""
@@ -139,7 +151,7 @@ class Renderer(torch.nn.Module):
         """Return the experiment's values: float64 (parameters,), or (shots, parameters)."""
         return torch.from_numpy(self._rendering.start())
 
-    def _joined(self, values):
+    def _joined(self, values: Mapping[str, torch.Tensor | float]) -> torch.Tensor:
         """Return values by name as one tensor."""
         if not isinstance(values, Mapping):
             raise errors.UsageError(f"values: expected a tensor or a dictionary of tensors, found {type(values).__name__}")
@@ -157,9 +169,10 @@ class Renderer(torch.nn.Module):
                                         f"{tuple(value.shape)}")
             each[name] = value.double()
         given = next((v for v in each.values() if not v.is_cpu), None)
-        return torch.stack(torch.broadcast_tensors(*(v if given is None else v.to(given.device) for v in each.values())), -1)
+        broadcast: Callable[..., tuple[torch.Tensor, ...] | list[torch.Tensor]] = torch.broadcast_tensors
+        return torch.stack(broadcast(*(v if given is None else v.to(given.device) for v in each.values())), -1)
 
-    def _with_factors(self, values, factors):
+    def _with_factors(self, values: torch.Tensor, factors: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
         if self._rendering.amplitudes is None:
             raise errors.UsageError("amplitudes: expected none, because this renderer has no Amplitudes, found a tensor")
         if factors is None:
@@ -167,11 +180,12 @@ class Renderer(torch.nn.Module):
         self._check("amplitudes", factors, len(self._rendering.amplitudes))
         if factors.dim() > 1:  # of each image
             shots, own = values.shape[-1 - self._many:], factors.shape[-1:]
-            front = torch.broadcast_shapes(values.shape[:-1 - self._many], factors.shape[:-1])
+            broadcast: Callable[..., torch.Size] = torch.broadcast_shapes
+            front = broadcast(values.shape[:-1 - self._many], factors.shape[:-1])
             values, factors = values.expand(*front, *shots), factors.expand(*front, *own)
         return values, factors
 
-    def _check(self, what, values, size=None):
+    def _check(self, what: str, values: Any, size: int | None = None) -> None:
         if not isinstance(values, torch.Tensor):
             raise errors.UsageError(f"{what}: expected a tensor, found {type(values).__name__}")
         if not values.is_cpu and values.device != self.device:
@@ -190,30 +204,30 @@ class Renderer(torch.nn.Module):
 
     # Parts of the derivatives below.
 
-    def _empty(self, shape):
+    def _empty(self, shape: Sequence[int]) -> torch.Tensor:
         return torch.empty(shape, dtype=self.dtype, device=self.device)
 
-    def _images(self, values):
+    def _images(self, values: torch.Tensor) -> torch.Tensor:
         return self._empty((*values.shape[:-1], *self._rendering.image))
 
-    def _stream(self):
+    def _stream(self) -> int:
         """Return the stream for the library's work: PyTorch's current one."""
         if self._here:
             return 0
         return torch.cuda.current_stream(self.device).cuda_stream or LEGACY_STREAM
 
-    def _memory(self, images):
+    def _memory(self, images: torch.Tensor) -> Memory:
         """Return the memory of several images, as the library takes it."""
         if self._here:
             return images.numpy()
         return View(images.data_ptr(), images.shape, self.plan.dtype, (CUDA, self.device.index), images)
 
     @staticmethod
-    def _is_one(values, factors):
+    def _is_one(values: torch.Tensor, factors: torch.Tensor) -> bool:
         """Return True for one image without variable structure factors, which takes one call of the library."""
         return values.dim() == 1 and not factors.numel()
 
-    def _image_of(self, values, factors):
+    def _image_of(self, values: torch.Tensor, factors: torch.Tensor) -> torch.Tensor:
         at = _exact(values)
         if self._is_one(values, factors):
             images = self._empty(self._rendering.image)
@@ -223,11 +237,12 @@ class Renderer(torch.nn.Module):
         self._rendering.forward(at.numpy(), _factors(factors), self._memory(images), self._stream())
         return images
 
-    def _vjp(self, values, factors, cotangent, *wanted):
+    def _vjp(self, values: torch.Tensor, factors: torch.Tensor, cotangent: torch.Tensor,
+             *wanted: bool) -> tuple[torch.Tensor, torch.Tensor]:
         if cotangent.dtype != self.dtype or cotangent.device != self.device:
             cotangent = cotangent.to(self.device, self.dtype)
         at, cotangent = _exact(values), cotangent.detach().contiguous()  # autograd may have one number for all pixels
-        by_factors = None
+        by_factors: Floats | None = None
         if self._is_one(values, factors):
             gradient = torch.empty_like(at)
             self._rendering.call(lib.rendering_vjp, at.data_ptr(), self._stream(), cotangent.data_ptr(),
@@ -238,10 +253,11 @@ class Renderer(torch.nn.Module):
             found, by_factors = self._rendering.vjp(at.numpy(), _factors(factors), self._memory(cotangent), self._stream(),
                                                     wanted)
             gradient = torch.from_numpy(found)
-        by_factors = torch.zeros_like(factors) if by_factors is None else torch.from_numpy(by_factors)
-        return gradient.to(values.device, values.dtype), by_factors.to(factors.device, factors.dtype)
+        sums = torch.zeros_like(factors) if by_factors is None else torch.from_numpy(by_factors)
+        return gradient.to(values.device, values.dtype), sums.to(factors.device, factors.dtype)
 
-    def _jvp(self, values, factors, tangent, by_factors):
+    def _jvp(self, values: torch.Tensor, factors: torch.Tensor, tangent: torch.Tensor,
+             by_factors: torch.Tensor) -> torch.Tensor:
         at, along = _exact(values), _exact(tangent)
         if (every := self._jacobian(at, factors)) is not None:
             return (along.to(every.device, every.dtype) @ every).reshape(*values.shape[:-1], *self._rendering.image)
@@ -250,13 +266,15 @@ class Renderer(torch.nn.Module):
                             self._stream())
         return images
 
-    def _jacobian(self, values, factors):
+    def _jacobian(self, values: torch.Tensor, factors: torch.Tensor) -> torch.Tensor | None:
         """Return all derivative images, if they serve all rows of values; else None. For numpy Rendering decides."""
         if self._here:
             return None
-        return self._rendering.jacobian(values.numpy(), _factors(factors), self._empty, self._stream())
+        found: torch.Tensor | None = self._rendering.jacobian(values.numpy(), _factors(factors), self._empty, self._stream())
+        return found
 
-    def _bent(self, first, values, factors, direction, by_factors):
+    def _bent(self, first: Callable[[Renderer, torch.Tensor, torch.Tensor], Sequence[torch.Tensor]], values: torch.Tensor,
+              factors: torch.Tensor, direction: torch.Tensor, by_factors: torch.Tensor) -> list[torch.Tensor] | None:
         """Return the derivatives of the results of `first` along a direction; None: 0."""
         if self.second_order == "gauss-newton":
             return None
@@ -264,13 +282,14 @@ class Renderer(torch.nn.Module):
         exact = self._rendering.exact()
         twin = self if exact is self._rendering else Renderer._of(exact)
 
-        def at(v, f):
+        def at(v: Floats, f: Floats | None) -> Sequence[torch.Tensor]:
             return first(twin, torch.from_numpy(v), factors if f is None else torch.from_numpy(f))
 
         return self._rendering.difference(at, _exact(values).numpy(), _factors(factors), _exact(direction).numpy(force=True),
                                           _factors(by_factors))
 
-    def _bend(self, values, factors, cotangent, direction, by_factors):
+    def _bend(self, values: torch.Tensor, factors: torch.Tensor, cotangent: torch.Tensor, direction: torch.Tensor,
+              by_factors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the derivative of _vjp(values, factors, cotangent) along a direction of the values."""
         wanted = True, factors.numel() > 0
         found = self._bent(lambda own, v, f: own._vjp(v, f, cotangent, *wanted), values, factors, direction, by_factors)
@@ -278,31 +297,32 @@ class Renderer(torch.nn.Module):
             return torch.zeros_like(values), torch.zeros_like(factors)
         return found[0].to(values.device, values.dtype), found[1].to(factors.device, factors.dtype)
 
-    def _curve(self, values, factors, tangent, tangent_factors, direction, by_factors):
+    def _curve(self, values: torch.Tensor, factors: torch.Tensor, tangent: torch.Tensor, tangent_factors: torch.Tensor,
+               direction: torch.Tensor, by_factors: torch.Tensor) -> torch.Tensor:
         """Return the derivative of _jvp(values, factors, tangent, tangent_factors) along a direction of the values."""
         found = self._bent(lambda own, v, f: (own._jvp(v, f, tangent, tangent_factors),), values, factors, direction,
                            by_factors)
         return self._images(values).zero_() if found is None else found[0].to(self.dtype)
 
 
-def _pixels(dtype):
+def _pixels(dtype: torch.dtype) -> type[numpy.floating[Any]]:
     """Return numpy's type of pixels."""
     if dtype not in _TYPES:
         raise errors.UsageError(f"dtype: expected torch.float32 or torch.float64, found {dtype}")
     return _TYPES[dtype]
 
 
-def _tensors(dtype):
+def _tensors(dtype: numpy.dtype[Any]) -> torch.dtype:
     """Return PyTorch's type of pixels."""
     return next(own for own, there in _TYPES.items() if there == dtype)
 
 
-def _exact(tensor):
+def _exact(tensor: torch.Tensor) -> torch.Tensor:
     """Return values as float64 of the processor in C order: the tensor's own memory, if it has this form."""
     return tensor.detach().to("cpu", torch.float64).contiguous()
 
 
-def _factors(tensor):
+def _factors(tensor: torch.Tensor) -> Floats | None:
     """Return structure factors for a Rendering; None: they are not variables."""
     return _exact(tensor).numpy(force=True) if tensor.numel() else None  # torch's zeros may have no memory
 
@@ -314,13 +334,13 @@ class _AsGiven(inspect.Signature):
     longer than an image."""
 
     class _Bound:
-        def __init__(self, args, kwargs):
+        def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             self.args, self.kwargs = args, kwargs
 
-        def apply_defaults(self):
+        def apply_defaults(self) -> None:
             """Do nothing: there are no defaults."""
 
-    def bind(self, *args, **kwargs):
+    def bind(self, *args: Any, **kwargs: Any) -> Any:
         return self._Bound(args, kwargs)
 
 
@@ -335,13 +355,13 @@ class _Function(torch.autograd.Function):
     does: tuple[str, int, str]  # method of Renderer, number of its tensors, its flags
     operator: Any
 
-    def __init_subclass__(cls):
+    def __init_subclass__(cls) -> None:
         if "does" not in cls.__dict__:
             return
         does, tensors, flags = cls.does
         method = getattr(Renderer, does)
 
-        def forward(*arguments):
+        def forward(*arguments: Any) -> Any:
             given = arguments[:tensors]
             try:
                 return method(arguments[tensors], *given, *arguments[tensors + 1:])
@@ -350,13 +370,15 @@ class _Function(torch.autograd.Function):
                     raise
             return cls.operator(*given, arguments[tensors].number, *arguments[tensors + 1:])
 
-        def setup_context(context, inputs, output):
+        def setup_context(context: Any, inputs: tuple[Any, ...], output: Any) -> None:
             context.renderer = inputs[tensors]
             context.save_for_backward(*inputs[:tensors])
             context.save_for_forward(*inputs[:tensors])
 
-        forward.__signature__ = _AsGiven()
-        cls.forward, cls.setup_context = staticmethod(forward), staticmethod(setup_context)
+        signed: Any = forward
+        signed.__signature__ = _AsGiven()
+        own: Any = cls
+        own.forward, own.setup_context = staticmethod(forward), staticmethod(setup_context)
         named = ", ".join(f"Tensor t{i}" for i in range(tensors))
         gives = "Tensor" if cls.factors else "(Tensor, Tensor)"
         cls.operator = torch.library.custom_op(
@@ -367,19 +389,21 @@ class _Function(torch.autograd.Function):
         cls.operator.register_vmap(lambda *given: cls._mapped(cls.operator, *given))
 
     @classmethod
-    def _like(cls, renderer, values, factors):
+    def _like(cls, renderer: Renderer, values: torch.Tensor,
+              factors: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         if cls.factors:
             return values.new_empty((*values.shape[:-1], *renderer._rendering.image), dtype=renderer.dtype,
                                     device=renderer.device)
         return values.new_empty(values.shape), factors.new_empty(factors.shape)
 
     @classmethod
-    def _mapped(cls, function, info, in_dims, *arguments):
+    def _mapped(cls, function: Callable[..., Any], info: Any, in_dims: Sequence[int | None],
+                *arguments: Any) -> tuple[Any, int | tuple[int, int]]:
         found = function(*_in_front(info.batch_size, in_dims, arguments, cls.factors))
         return found, 0 if cls.factors else (0, 0)
 
     @classmethod
-    def vmap(cls, *given):
+    def vmap(cls, *given: Any) -> tuple[Any, int | tuple[int, int]]:
         """Apply the function to all elements of a map."""
         return cls._mapped(cls.apply, *given)
 
@@ -387,11 +411,11 @@ class _Function(torch.autograd.Function):
 _is_of_former_map = getattr(getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", lambda tensor: False)
 
 
-def _in_front(size, in_dims, arguments, factors):
+def _in_front(size: int, in_dims: Sequence[int | None], arguments: Sequence[Any], factors: tuple[int, ...]) -> list[Any]:
     """Return arguments of a map with its dimension in front; structure factors without this dimension stay as they are."""
     alone = all(in_dims[i] is None and arguments[i].dim() == 1 for i in factors)
 
-    def moved(i, argument, dim):
+    def moved(i: int, argument: Any, dim: int | None) -> Any:
         if not isinstance(argument, torch.Tensor) or (alone and i in factors):
             return argument
         return argument.expand(size, *argument.shape) if dim is None else argument.movedim(dim, 0)
@@ -405,16 +429,17 @@ class _Render(_Function):
     factors = (1,)
 
     @staticmethod
-    def backward(context, cotangent):
+    def backward(context: Any, cotangent: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         values, factors = context.saved_tensors
         wanted = context.needs_input_grad
         found = _Adjoint.apply(values, factors, cotangent, context.renderer, wanted[0], wanted[1])
         return (*(f if w else None for f, w in zip(found, wanted)), None)
 
     @staticmethod
-    def jvp(context, tangent, by_factors, _):
+    def jvp(context: Any, tangent: torch.Tensor, by_factors: torch.Tensor, _: None) -> torch.Tensor:
         values, factors = context.saved_tensors
-        return _Tangent.apply(values, factors, tangent, by_factors, context.renderer)
+        moved: torch.Tensor = _Tangent.apply(values, factors, tangent, by_factors, context.renderer)
+        return moved
 
 
 class _Adjoint(_Function):
@@ -422,7 +447,7 @@ class _Adjoint(_Function):
     does = "_vjp", 3, ", bool by_values, bool by_factors"
 
     @staticmethod
-    def backward(context, direction, by_factors):
+    def backward(context: Any, direction: torch.Tensor, by_factors: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         values, factors, cotangent = context.saved_tensors
         wanted, renderer = context.needs_input_grad, context.renderer
         bent, by_cotangent = (None, None), None
@@ -433,7 +458,8 @@ class _Adjoint(_Function):
         return (*bent, by_cotangent, None, None, None)
 
     @staticmethod
-    def jvp(context, tangent, by_factors, cotangent_tangent, *_):
+    def jvp(context: Any, tangent: torch.Tensor, by_factors: torch.Tensor, cotangent_tangent: torch.Tensor,
+            *_: None) -> tuple[torch.Tensor, ...]:
         values, factors, cotangent = context.saved_tensors
         renderer = context.renderer
         found = _Adjoint.apply(values, factors, cotangent_tangent, renderer, True, factors.numel() > 0)
@@ -447,7 +473,7 @@ class _Tangent(_Function):
     factors = (1, 3)
 
     @staticmethod
-    def backward(context, cotangent):
+    def backward(context: Any, cotangent: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         values, factors, tangent, by_factors = context.saved_tensors
         wanted, renderer = context.needs_input_grad, context.renderer
         bent = along = (None, None)
@@ -459,22 +485,24 @@ class _Tangent(_Function):
         return (*bent, *along, None)
 
     @staticmethod
-    def jvp(context, moved, moved_factors, tangent_moved, factors_moved, _):
+    def jvp(context: Any, moved: torch.Tensor, moved_factors: torch.Tensor, tangent_moved: torch.Tensor,
+            factors_moved: torch.Tensor, _: None) -> torch.Tensor:
         values, factors, tangent, by_factors = context.saved_tensors
         renderer = context.renderer
-        return (_Tangent.apply(values, factors, tangent_moved, factors_moved, renderer) +
-                _Curve.apply(values, factors, tangent, by_factors, moved, moved_factors, renderer))
+        found: torch.Tensor = (_Tangent.apply(values, factors, tangent_moved, factors_moved, renderer) +
+                               _Curve.apply(values, factors, tangent, by_factors, moved, moved_factors, renderer))
+        return found
 
 
 class _Second(_Function):
     """A second derivative; its own derivatives are refused."""
 
     @staticmethod
-    def backward(context, *_):
+    def backward(context: Any, *_: Any) -> Any:
         raise errors.UnsupportedError("third derivatives of images: the library has none")
 
     @staticmethod
-    def jvp(context, *_):
+    def jvp(context: Any, *_: Any) -> Any:
         raise errors.UnsupportedError("third derivatives of images: the library has none")
 
 
@@ -489,12 +517,12 @@ class _Curve(_Second):
     factors = (1, 3, 5)
 
 
-def _save(ctx, inputs, output):  # torch names the arguments
+def _save(ctx: Any, inputs: tuple[torch.Tensor, torch.Tensor, str], output: torch.Tensor) -> None:  # torch names the arguments
     values, factors, ctx.number = inputs
     ctx.save_for_backward(values, factors)
 
 
-def _back(context, cotangent):
+def _back(context: Any, cotangent: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
     values, factors = context.saved_tensors
     wanted = context.needs_input_grad
     found = torch.ops.dualbragg.adjoint(values, factors, cotangent, context.number, wanted[0], wanted[1])
@@ -521,6 +549,10 @@ class Image(torch.nn.Module):
 
     values() and set_values() use units of the parameters, amplitudes() electrons. state_dict() contains names and
     start, so a module with the same parameters in another order can load it; a module with other parameters refuses it."""
+
+    renderer: Renderer
+    own: frozenset[str]
+    steps: torch.nn.ParameterDict
 
     # buffers (_buffers_of): constants of all steps, by parameter
     _start: torch.Tensor
@@ -562,13 +594,14 @@ class Image(torch.nn.Module):
                              factor_scale=torch.tensor(rendering.factor_scale(), dtype=torch.float64))
             self.steps["amplitudes"] = torch.zeros(len(rendering.amplitudes), dtype=torch.float64)
         self._prepare()
-        self.register_load_state_dict_pre_hook(_in_own_order)
+        register: Callable[..., Any] = self.register_load_state_dict_pre_hook
+        register(_in_own_order)
 
-    def _buffers_of(self, **values):
+    def _buffers_of(self, **values: torch.Tensor) -> None:
         for name, value in values.items():
             self.register_buffer("_" + name, value, persistent=False)
 
-    def _prepare(self):
+    def _prepare(self) -> None:
         """Prepare constants of all steps. A parameter within bounds moves along a sigmoid, whose slope at the start is
         the scale."""
         bounded = torch.isfinite(self._least)
@@ -589,7 +622,7 @@ class Image(torch.nn.Module):
         """Units of the parameters by name."""
         return dict(zip(self.names, self.renderer.plan.units))
 
-    def _values(self):
+    def _values(self) -> torch.Tensor:
         """Return the values of all parameters, as the renderer takes them."""
         front = self.renderer._rendering.front
         if not self.names:
@@ -645,9 +678,12 @@ class Image(torch.nn.Module):
 
         values: other values of parameters by name, such as the output of a network: tensors (...) or (..., shots)"""
         at = self._values()
+        images: torch.Tensor
         if values:
-            return self.renderer({**dict(zip(self.names, at.unbind(-1))), **values}, self.amplitudes())
-        return self.renderer(at, self.amplitudes())
+            images = self.renderer({**dict(zip(self.names, at.unbind(-1))), **values}, self.amplitudes())
+        else:
+            images = self.renderer(at, self.amplitudes())
+        return images
 
     def extra_repr(self) -> str:
         """Return the values in their units, a line each."""
@@ -682,13 +718,14 @@ class Image(torch.nn.Module):
         self._prepare()
 
 
-def _by_name(what, given):
+def _by_name(what: str, given: Any) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise errors.UsageError(f"{what}: expected a dictionary by name, found {given!r}")
     return given
 
 
-def _bounds(bounds, names, start):
+def _bounds(bounds: Mapping[str, tuple[float, float]], names: Sequence[str],
+            start: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return least and most values of all parameters; infinite ones for parameters without bounds."""
     if set(_by_name("bounds", bounds)) - set(names):
         raise errors.UsageError(f"bounds: {sorted(set(bounds) - set(names))[0]} is not among the parameters")
@@ -707,7 +744,8 @@ def _bounds(bounds, names, start):
     return least, most
 
 
-def _in_own_order(module, state, prefix, metadata, strict, missing, unexpected, messages):
+def _in_own_order(module: Image, state: dict[str, Any], prefix: str, metadata: dict[str, Any], strict: bool,
+                  missing: list[str], unexpected: list[str], messages: list[str]) -> None:
     """Put structure factors of a state into the module's own order."""
     amplitudes, told = module.renderer._rendering.amplitudes, state.get(prefix + "_extra_state")
     if amplitudes is None or not told or "amplitudes" not in told:
@@ -725,12 +763,12 @@ def _in_own_order(module, state, prefix, metadata, strict, missing, unexpected, 
         state[prefix + "steps.amplitudes"] = state[prefix + "steps.amplitudes"][order]
 
 
-def _some(names):
+def _some(names: Iterable[tuple[int, ...]]) -> str:
     names = sorted(names)
     return ", ".join(map(str, names[:8])) + (", ..." if len(names) > 8 else "") or "none besides"
 
 
-class ShotStream(torch.utils.data.IterableDataset):
+class ShotStream(torch.utils.data.IterableDataset[Dict[str, torch.Tensor]]):
     """Stream of batches of a RandomShots: an iterable-style dataset of PyTorch. Batches are dictionaries of tensors,
     the same and in the same order for any number of workers.
 
@@ -739,6 +777,11 @@ class ShotStream(torch.utils.data.IterableDataset):
     shots: the RandomShots
     batch: shots in each batch
     rank, ranks: number of this process, from 0, and number of processes that learn together; each gets other batches"""
+
+    shots: RandomShots
+    batch: int
+    rank: int
+    ranks: int
 
     def __init__(self, shots: RandomShots, batch: int = 1, *, rank: int = 0, ranks: int = 1) -> None:
         if not isinstance(shots, RandomShots):
@@ -751,7 +794,7 @@ class ShotStream(torch.utils.data.IterableDataset):
     def __len__(self) -> int:
         return len(range(self.rank, self._batches(), self.ranks))
 
-    def _batches(self):
+    def _batches(self) -> int:
         return -(-len(self.shots) // self.batch)
 
     def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:

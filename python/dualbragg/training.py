@@ -17,6 +17,7 @@ from .plan import Plan, need_precision
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from ._types import Sample
 
@@ -57,7 +58,7 @@ def noise(image: NDArray[numpy.float32], seed: int = 1, *, psf: str | None = Non
     return numbers
 
 
-def _noise_options(psf=None, **options):
+def _noise_options(psf: str | None = None, **options: Any) -> Any:
     """Return the library's options."""
     given = ffi.new("db_noise_options *", lib.noise_defaults)
     if psf not in _PSF:
@@ -75,19 +76,20 @@ def _noise_options(psf=None, **options):
     return given
 
 
-def _try_noise(options):
+def _try_noise(options: dict[str, Any]) -> None:
     """Raise an exception if the options are wrong."""
     noise(numpy.zeros((1, 1), numpy.float32), **options)
 
 
-def _seed(seed):
+def _seed(seed: int) -> int:
     if (seed := integer(seed, "seed", 33)) < 0:
         raise errors.UsageError(f"seed: expected a whole number from 0 to 4294967295, found {seed}")
     return seed
 
 
-def _deviation(value, name):
-    if (sigma := finite(value, 1, name)[0]) < 0:
+def _deviation(value: float, name: str) -> float:
+    sigma: float = finite(value, 1, name)[0]
+    if sigma < 0:
         raise errors.UsageError(f"{name}: expected a standard deviation of 0 or more, found {sigma:g}")
     return sigma
 
@@ -124,6 +126,21 @@ class RandomShots(Record):
     precision: of Plan; "auto": the advice for shot 0
 
     A set can be pickled. Each thread has its own plans."""
+
+    kinds: list[Experiment]
+    count: int
+    seed: int
+    misset_spread: float | None
+    jitter: dict[str, float]
+    ranges: dict[str, tuple[float, float]]
+    spectrum: tuple[str, Unpack[tuple[float, ...]]] | None
+    vary: Callable[[Experiment, numpy.random.Generator], Any] | None
+    crystals: tuple[int, int]
+    noise: dict[str, Any] | None
+    mask: NDArray[numpy.bool_] | Callable[[numpy.random.Generator], NDArray[Any]] | None
+    extras: tuple[str, ...]
+    labels: tuple[str, ...]
+    precision: str
 
     def __init__(self, experiment: Experiment | Sequence[Experiment], count: int, *, seed: int = 0,
                  misset_spread: float | None = None, jitter: Mapping[str, float] | None = None,
@@ -185,10 +202,10 @@ class RandomShots(Record):
         """First kind of crystal, with beam and detector of all shots."""
         return self.kinds[0]
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_of_thread"}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._of_thread = threading.local()
 
@@ -201,10 +218,10 @@ class RandomShots(Record):
     def __iter__(self) -> Iterator[Sample]:
         return (self[i] for i in range(self.count))
 
-    def _generator(self, i, purpose, crystal=0):
+    def _generator(self, i: int, purpose: int, crystal: int = 0) -> numpy.random.Generator:
         return numpy.random.Generator(numpy.random.Philox(numpy.random.SeedSequence([self.seed, i, purpose, crystal])))
 
-    def _present(self, i):
+    def _present(self, i: int) -> list[int]:
         """Return the kind of each crystal of shot i."""
         random = self._generator(i, _SHOT)
         return [int(random.integers(len(self.kinds))) for _ in range(random.integers(self.crystals[0], self.crystals[1] + 1))]
@@ -217,7 +234,7 @@ class RandomShots(Record):
             raise errors.UsageError(f"crystal: expected one from 0 to {len(kinds) - 1} of shot {i}, found {crystal}")
         return self._experiment(i, crystal, self.kinds[kinds[crystal]])
 
-    def _experiment(self, i, crystal, kind):
+    def _experiment(self, i: int, crystal: int, kind: Experiment) -> Experiment:
         shot, random, common = kind.copy(), self._generator(i, _CRYSTAL, crystal), self._generator(i, _BEAM)
         if self.misset_spread is None:
             shot.U = random_rotation(random)
@@ -237,7 +254,7 @@ class RandomShots(Record):
             self.vary(shot, random)
         return shot
 
-    def _drawn(self, name, value, facts, random):
+    def _drawn(self, name: str, value: float, facts: Any, random: numpy.random.Generator) -> float:
         if name in self.ranges:
             return random.uniform(*self.ranges[name])
         for _ in range(_TRIES):
@@ -247,7 +264,8 @@ class RandomShots(Record):
         raise errors.UsageError(f"{name}: expected a standard deviation with values from {facts.least:g} to {facts.most:g}, "
                                 f"found {self.jitter[name]:g} about {value:g}")
 
-    def _give_spectrum(self, shot, i):
+    def _give_spectrum(self, shot: Experiment, i: int) -> None:
+        assert self.spectrum is not None
         kind, *widths = self.spectrum
         context = new_context()
         if kind == "sase":
@@ -256,21 +274,22 @@ class RandomShots(Record):
             width = math.exp(self._generator(i, _BAND).uniform(math.log(widths[0]), math.log(widths[-1])))
             check(context, lib.db_experiment_set_band(context, shot._c, width))
 
-    def _set(self, shot, name, value):
+    def _set(self, shot: Experiment, name: str, value: float) -> None:
         named = (*self.jitter, *self.ranges)
         equal = [edge for edge in _EDGES if name in _EDGES and edge not in named and shot[edge] == shot[name]]
         for each in (name, *equal):
             shot[each] = value
 
-    def _photons(self, shot, kind):
+    def _photons(self, shot: Experiment, kind: int) -> NDArray[numpy.float32]:
         """Return the image of a crystal. In every thread its plan has the precision of shot 0."""
-        plans = self._of_thread.__dict__.setdefault("plans", {})
+        plans: dict[int, Plan] = self._of_thread.__dict__.setdefault("plans", {})
         if kind not in plans:
             plans[kind] = Plan(self._experiment(0, 0, self.kinds[kind]), precision=self.precision)
         plans[kind].update(shot)
-        return plans[kind].forward()
+        image: NDArray[numpy.float32] = plans[kind].forward()
+        return image
 
-    def _masked(self, mask):
+    def _masked(self, mask: NDArray[Any]) -> NDArray[numpy.bool_]:
         """Return a mask as an array of bool."""
         mask = numpy.asarray(mask)
         if mask.shape != self.given.shape or mask.dtype.kind not in "bu":
@@ -278,7 +297,7 @@ class RandomShots(Record):
                                     f"{mask.dtype.name} of {mask.shape}")
         return mask.astype(bool)
 
-    def _number(self, i):
+    def _number(self, i: int) -> int:
         """Return the number of a shot; negative numbers count from the end."""
         i = integer(i, "shot")
         if not -self.count <= i < self.count:
@@ -309,7 +328,7 @@ class RandomShots(Record):
             image = numpy.where(extras["mask"], image.dtype.type(-1), image)
         return {"image": image, **found, **{name: extras[name] for name in self.extras}}
 
-    def _each(self, values, absent=math.nan):
+    def _each(self, values: Sequence[Any], absent: float = math.nan) -> NDArray[Any]:
         """Return an array of values of each crystal, with `absent` for absent crystals."""
         made = numpy.array(values)
         room = numpy.full((self.crystals[1], *made.shape[1:]), absent, made.dtype)
@@ -317,7 +336,7 @@ class RandomShots(Record):
         return room
 
 
-def _in_common(kind):
+def _in_common(kind: Experiment) -> dict[str, Any]:
     """Return the values that kinds of crystals on one image must share, by name."""
     _, lists = kind.__getstate__()["_c"]
     values = {name: value for name, value in kind.values.items()
@@ -325,12 +344,12 @@ def _in_common(kind):
     return {**values, "panels": lists["panels"].tobytes(), "sources": lists["sources"].tobytes()}
 
 
-def _is_of_crystal(facts):
+def _is_of_crystal(facts: Any) -> bool:
     """Return True if crystals of a shot have their own value of a parameter, False if they share it."""
-    return facts.owner == lib.DB_OWNER_CRYSTAL or facts.moves == lib.DB_MOVES_LATTICE
+    return bool(facts.owner == lib.DB_OWNER_CRYSTAL or facts.moves == lib.DB_MOVES_LATTICE)
 
 
-def _range_of(value, what):
+def _range_of(value: int | tuple[int, int], what: str) -> tuple[int, int]:
     """Return the least and the most of a whole number, or of two."""
     ends = value if isinstance(value, (tuple, list)) else (value, value)
     if len(ends) != 2 or not integer(ends[0], what) <= integer(ends[1], what):
@@ -338,7 +357,7 @@ def _range_of(value, what):
     return int(ends[0]), int(ends[1])
 
 
-def _ends(value, name):
+def _ends(value: tuple[float, float], name: str) -> tuple[float, float]:
     least, most = finite(value, 2, name)
     if least > most:
         raise errors.UsageError(f"{name}: expected the least and the most value, found {least:g}, {most:g}")
@@ -353,7 +372,7 @@ def bands() -> dict[str, float]:
     return {text(table[i].name): table[i].width for i in range(count[0])}
 
 
-def _spectrum(given):
+def _spectrum(given: Spectrum) -> tuple[str, Unpack[tuple[float, ...]]]:
     """Return a spectrum with numbers instead of names."""
     kind, *widths = given if isinstance(given, (tuple, list)) else (given,)
     if (kind, len(widths)) not in (("sase", 2), ("band", 1), ("band", 2)):

@@ -6,6 +6,7 @@ a program that uses them.
 import ast
 import importlib.util
 import inspect
+import json
 import os
 import pathlib
 import shutil
@@ -190,6 +191,8 @@ def missing(tree, where):
 PYRIGHT = next(filter(None, (shutil.which(name, path=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")]))
                              for name in ("basedpyright", "pyright"))), None)
 
+FRAMEWORKS = importlib.util.find_spec("torch") and importlib.util.find_spec("jax")
+
 PROGRAM = '''
 import numpy
 from numpy.typing import NDArray
@@ -287,9 +290,30 @@ class Types(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("mypy") and importlib.util.find_spec("typing_extensions"), "no mypy")
     def test_mypy_of_the_package(self):
-        found = subprocess.run([sys.executable, "-m", "mypy", "--ignore-missing-imports", "--cache-dir", os.devnull,
+        # without torch or jax, their classes and decorators are Any
+        strict = ["--strict"] if FRAMEWORKS else ["--strict", "--allow-subclassing-any", "--allow-untyped-decorators"]
+        found = subprocess.run([sys.executable, "-m", "mypy", *strict, "--ignore-missing-imports", "--cache-dir", os.devnull,
                                 "--config-file", os.devnull, str(SOURCE)], capture_output=True, text=True, check=False)
         self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
+
+    @unittest.skipUnless(PYRIGHT, "no basedpyright and no pyright")
+    @unittest.skipUnless(FRAMEWORKS, "no torch or no jax: their types are not known")
+    def test_types_are_complete(self):
+        # --verifytypes takes the first Python on the path, whatever --pythonpath says
+        environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent),
+                       "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])}
+        with tempfile.TemporaryDirectory() as folder:
+            found = subprocess.run([PYRIGHT, "--verifytypes", "dualbragg", "--ignoreexternal", "--outputjson"],
+                                   capture_output=True, text=True, cwd=folder, env=environment, check=False)
+        try:
+            told = json.loads(found.stdout)["typeCompleteness"]
+        except (KeyError, ValueError):
+            self.fail(found.stdout + found.stderr)
+        self.assertEqual(pathlib.Path(told["packageRootDirectory"]).resolve(), SOURCE.resolve())
+        lack = [f"{symbol['name']}: {', '.join(d['message'] for d in symbol['diagnostics'])}" for symbol in told["symbols"]
+                if symbol["isExported"] and not (symbol["isTypeKnown"] and not symbol["isTypeAmbiguous"])]
+        self.assertEqual(lack, [])
+        self.assertEqual(told["completenessScore"], 1)
 
     @unittest.skipUnless(importlib.util.find_spec("mypy") and importlib.util.find_spec("typing_extensions"), "no mypy")
     def test_mypy(self):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import math
 import os
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 import torch
 
@@ -17,7 +17,7 @@ from .models.crystal import Crystal
 from .models.detector import Detector
 
 _MOST_RENDERERS = 8
-_renderers: collections.OrderedDict = collections.OrderedDict()  # programs make a new Simulator for each step
+_renderers: collections.OrderedDict[str, Renderer] = collections.OrderedDict()  # programs make a new Simulator for each step
 
 # Parameters of the library, with the port's names in each of its configurations.
 _CRYSTAL = {"mosaic_spread": "mosaic_spread_deg", "phi": "phi_start_deg"}
@@ -28,7 +28,7 @@ _BEAM = {"wavelength": "wavelength_A", "polarization": "polarization_factor"}
 _CELL = ("cell_a", "cell_b", "cell_c", "cell_alpha", "cell_beta", "cell_gamma")
 
 
-def _number(value, what):
+def _number(value: Any, what: str) -> float:
     try:
         number = float(value.detach() if isinstance(value, torch.Tensor) else value)
     except (TypeError, ValueError):
@@ -38,11 +38,11 @@ def _number(value, what):
     return number
 
 
-def _axis(value):
+def _axis(value: Sequence[Any] | None) -> tuple[float, ...] | None:
     return None if value is None else tuple(_number(v, "an axis") for v in value)
 
 
-def _refuse(config, defaults, names):
+def _refuse(config: object, defaults: object, names: Sequence[str]) -> None:
     """Raise UnsupportedError for values that this library does not take, unless they are the defaults."""
     for name in names:
         value, default = getattr(config, name), getattr(defaults, name)
@@ -59,6 +59,12 @@ class Simulator:
     crystal; misset_deg, mosaic_spread_deg, phi_start_deg of its config; distance_mm and rotations of the detector's
     config; wavelength_A and polarization_factor of the beam's. Other tensors are used as numbers."""
 
+    crystal: Crystal
+    detector: Detector
+    crystal_config: CrystalConfig
+    beam_config: BeamConfig
+    dtype: torch.dtype
+
     def __init__(self, crystal: Crystal, detector: Detector, crystal_config: Optional[CrystalConfig] = None,
                  beam_config: Optional[BeamConfig] = None, device: Any = None, dtype: torch.dtype = torch.float32,
                  debug_config: Any = None) -> None:
@@ -71,10 +77,10 @@ class Simulator:
         self.beam_config = beam_config or crystal.beam_config or BeamConfig()
         self.dtype = dtype
 
-    def _quantities(self):
+    def _quantities(self) -> dict[str, Any]:
         """Return values of the library's parameters by their names."""
         c, d, b = self.crystal_config, self.detector.config, self.beam_config
-        found = {name: getattr(self.crystal, name) for name in _CELL}
+        found: dict[str, Any] = {name: getattr(self.crystal, name) for name in _CELL}
         found.update(zip(("misset_x", "misset_y", "misset_z"), c.misset_deg))
         found.update({f"N{x}": getattr(self.crystal, f"N_cells_{x}") for x in "abc"})
         found.update({name: getattr(c, theirs) for name, theirs in _CRYSTAL.items()})
@@ -82,7 +88,7 @@ class Simulator:
         found.update({name: getattr(b, theirs) for name, theirs in _BEAM.items()})
         return found
 
-    def _keywords(self, oversample):
+    def _keywords(self, oversample: int | None) -> dict[str, Any]:
         """Return all other values as keywords of Experiment."""
         c, d, b = self.crystal_config, self.detector.config, self.beam_config
         _refuse(c, CrystalConfig(), ["misset_random", "mosflm_a_star", "mosflm_b_star", "mosflm_c_star",
@@ -93,11 +99,11 @@ class Simulator:
                                       "roi_ymax"])
         _refuse(b, BeamConfig(), ["N_source_points", "source_size_mm", "source_directions",
                                   "source_weights", "source_wavelengths", "nopolar"])
-        made = dict(default_F=c.default_F, shape=c.shape.value, fudge=c.fudge,
-                    mosaic_domains=c.mosaic_domains, osc=c.osc_range_deg, phi_steps=c.phi_steps,
-                    detector_pixels=(d.fpixels, d.spixels), pixel_size=_number(d.pixel_size_mm,
-                                                                              "pixel_size_mm"),
-                    convention=d.detector_convention.value, point_pixel=bool(d.point_pixel))
+        made: dict[str, Any] = dict(
+            default_F=c.default_F, shape=c.shape.value, fudge=c.fudge,
+            mosaic_domains=c.mosaic_domains, osc=c.osc_range_deg, phi_steps=c.phi_steps,
+            detector_pixels=(d.fpixels, d.spixels), pixel_size=_number(d.pixel_size_mm, "pixel_size_mm"),
+            convention=d.detector_convention.value, point_pixel=bool(d.point_pixel))
         for name, value, default in (
                 ("spindle_axis", _axis(c.spindle_axis), (0.0, 0.0, 1.0)), ("mosaic_seed", c.mosaic_seed, None),
                 ("twotheta_axis", _axis(d.twotheta_axis), None), ("dmin", b.dmin, 0),
@@ -121,7 +127,7 @@ class Simulator:
         made.update(self._beam_centre(d))
         return made
 
-    def _file_version(self):
+    def _file_version(self) -> tuple[int, int, int, int] | None:
         """Return what changes if the file of structure factors is written anew."""
         if self.crystal.hkl_file is None:
             return None
@@ -132,7 +138,7 @@ class Simulator:
         return now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns
 
     @staticmethod
-    def _beam_centre(d):
+    def _beam_centre(d: DetectorConfig) -> dict[str, float]:
         """Return the port's beam centre as nanoBragg's flags have it, in mm."""
         if d.beam_center_s is None and d.beam_center_f is None:
             return {}
@@ -160,12 +166,12 @@ class Simulator:
             while len(_renderers) > _MOST_RENDERERS:
                 _renderers.popitem(last=False)
         _renderers.move_to_end(key)
-        image = render(torch.stack([v.reshape(()).double() for v in learned.values()]) if learned
-                       else torch.empty(0, dtype=torch.float64))
+        image: torch.Tensor = render(torch.stack([v.reshape(()).double() for v in learned.values()]) if learned
+                                     else torch.empty(0, dtype=torch.float64))
         mask = self.detector.config.mask_array
         return image if mask is None else image * torch.as_tensor(mask).to(image.dtype)
 
-    def _renderer(self, keywords, at, names):
+    def _renderer(self, keywords: dict[str, Any], at: dict[str, float], names: list[str]) -> Renderer:
         experiment = Experiment(
             cell=[at[n] for n in _CELL], misset=[at[f"misset_{x}"] for x in "xyz"],
             Ncells=[at[f"N{x}"] for x in "abc"], mosaic_spread=at["mosaic_spread"], phi=at["phi"],

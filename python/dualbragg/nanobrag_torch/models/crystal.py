@@ -21,6 +21,13 @@ class Crystal:
     cell_alpha: Any
     cell_beta: Any
     cell_gamma: Any
+    N_cells_a: Any
+    N_cells_b: Any
+    N_cells_c: Any
+    config: CrystalConfig
+    beam_config: Optional[BeamConfig]
+    device: Any
+    dtype: torch.dtype
 
     def __init__(self, config: Optional[CrystalConfig] = None, beam_config: Optional[BeamConfig] = None, device: Any = None,
                  dtype: torch.dtype = torch.float32) -> None:

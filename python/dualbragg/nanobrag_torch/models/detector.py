@@ -12,6 +12,12 @@ from ..config import DetectorConfig
 class Detector:
     """Detector: its config has the geometry."""
 
+    config: DetectorConfig
+    device: Any
+    dtype: torch.dtype
+    spixels: int
+    fpixels: int
+
     def __init__(self, config: Optional[DetectorConfig] = None, device: Any = None,
                  dtype: torch.dtype = torch.float32) -> None:
         self.config = config if config is not None else DetectorConfig()
