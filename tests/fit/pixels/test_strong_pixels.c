@@ -5,6 +5,7 @@
 #include "fit/pixels/image_noise.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/pixels/strong_pixels.h"
+#include "fit/pixels/third_moment.h"
 #include "support/naive_surroundings.h"
 
 #include <dualbragg/expert/instruction_set.h>
@@ -608,6 +609,45 @@ static void the_gain_in_uniform_light_is_right_or_refused(void **state) {
     gsl_rng_free(random);
 }
 
+/* With a known readout noise third / (variance - noise) is the gain whatever the dark level and the squares with spots;
+ * without a dark level sqrt(third / mean) is, whatever the readout noise. The one that is right is taken, and an unknown
+ * readout noise leaves an error that has both. With neither both may be wrong alike: the fourth moment tells. */
+static void the_third_moment_needs_one_of_two(void **state) {
+    static float counts[FEW_ALL];
+    static uint8_t trusted[FEW_ALL];
+    static const struct {
+        double photons, dark, readout, known;
+        int spots; /* squares with one, of 5 */
+        double expected, least_error;
+    } cases[] = { { 5, 0, 15, 0, 0, 10, 2 },
+                  { 5, 100, 15, 15, 0, 10, 0 },
+                  { 5, 100, 15, 15, 1, 10, 0 },
+                  { 1, 30, 10, 0, 0, 0, 0 } };
+    const double gain = 10;
+    gsl_rng *const random = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const db_measured_image flat = { .fast_pixels = FEW_WIDE,
+                                         .slow_pixels = FEW_WIDE,
+                                         .gain = 1,
+                                         .value = counts,
+                                         .mask = trusted };
+        db_photon_step found;
+        for (int i = 0; i < FEW_ALL; i++) {
+            const int is_first = i % 32 == 7 && i / FEW_WIDE % 32 == 7;
+            counts[i] = (float)(gain * gsl_ran_poisson(random, cases[c].photons) +
+                                gsl_ran_gaussian(random, cases[c].readout) + cases[c].dark);
+            if (is_first && i % FEW_WIDE / 32 % 5 < cases[c].spots) counts[i] += 3000;
+        }
+        assert_int_equal(db_third_moment_find(context, &flat, cases[c].known, &found), DB_OK);
+        print_message("%g photons, dark level %g, known noise %g: %.3f +- %.3f counts\n",
+                      cases[c].photons, cases[c].dark, cases[c].known, found.counts, found.error);
+        assert_true(fabs(found.counts - cases[c].expected) <= 0.1 * cases[c].expected);
+        assert_true(found.error >= cases[c].least_error && found.error < 0.4 * gain);
+    }
+    gsl_rng_free(random);
+}
+
 /* A gain that the header states is taken where spots' light and readout noise look like another one, but not where the
  * background contradicts it. */
 static void the_gain_of_a_header_is_kept(void **state) {
@@ -746,6 +786,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_gain_below_1_is_named, make, drop),
         cmocka_unit_test_setup_teardown(the_gain_of_few_photons_is_right_or_refused, make, drop),
         cmocka_unit_test_setup_teardown(the_gain_in_uniform_light_is_right_or_refused, make, drop),
+        cmocka_unit_test_setup_teardown(the_third_moment_needs_one_of_two, make, drop),
         cmocka_unit_test_setup_teardown(the_gain_of_a_header_is_kept, make, drop),
         cmocka_unit_test_setup_teardown(dark_levels_that_differ_are_subtracted, make, drop),
         cmocka_unit_test_setup_teardown(dark_levels_keep_the_few_photons_above_them, make, drop),
