@@ -128,6 +128,8 @@ static int set_up(void **state) {
     refine_parameter(&settings, DB_CELL_A, -1);
     refine_parameter(&settings, DB_CELL_B, DB_CELL_A);
     for (size_t i = 0; i < settings.parameter_count; i++) settings.parameters[i].shared = 1;
+    /* equivalents, without which frames have no scales */
+    snprintf(settings.amplitude_group, sizeof settings.amplitude_group, "96");
     db_stages_default(stills.context, &settings, 1, 0);
     return 0;
 }
