@@ -6,7 +6,7 @@
 #include "base/cell_constants.h"
 #include "base/context_internal.h"
 #include "base/degree.h"
-#include "fit/config/crystal_system.h"
+#include "fit/search/lattice_fit.h"
 
 #include <dualbragg/expert/symmetry.h>
 #include <math.h>
@@ -74,9 +74,9 @@ static void offer(lattice *l, char family, char centring, int order, const int e
                      turned[i - i % 3 + 1] * l->basis[3 + i % 3] +
                      turned[i - i % 3 + 2] * l->basis[6 + i % 3];
     db_cell_of_edges(rows, b.cell);
-    const db_cell_ties *const ties = db_cell_ties_of(family == 'm' ? "P 1 2 1" : b.symbol, b.cell);
-    if (!ties) return;
-    db_cell_regularize(ties, b.cell, &edge, &angle);
+    b.ties = db_cell_ties_of(family == 'm' ? "P 1 2 1" : b.symbol, b.cell);
+    if (!b.ties) return;
+    db_cell_regularize(b.ties, b.cell, &edge, &angle);
     b.strain = fmax(edge, angle * DB_DEGREE);
     int at = 0;
     while (at < l->count && strcmp(l->list[at].symbol, b.symbol) != 0) at++;
@@ -247,4 +247,63 @@ db_status db_bravais_find(db_context *context, const double real[9],
     qsort(list, (size_t)l.count, sizeof *list, higher_first);
     *count = l.count;
     return status;
+}
+
+/* Axes of other settings, in edges of the usual cell and in the order a, b, c, of which cyclic permutations are further
+ * settings. */
+static const struct {
+    const char *symbol; /* of the lattice; "": of all, its usual axes */
+    int part;           /* numbers of the axes are fractions of this */
+    int axes[9];
+} settings[] = {
+    { "", 1, { 1, 0, 0, 0, 1, 0, 0, 0, 1 } },
+    { "mC", 1, { 0, 0, 1, 0, -1, 0, 1, 0, 0 } },   /* A */
+    { "mC", 1, { 0, 0, 1, 0, 1, 0, -1, 0, -1 } },  /* I, with the shortest edges */
+    { "hR", 3, { 2, 1, 1, -1, 1, 1, -1, -2, 1 } }, /* rhombohedral axes */
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+/* A lattice with the axes of setting n. turn: number of the axis that becomes a. */
+static db_bravais with_axes(const db_bravais *usual, int n, int turn) {
+    static const char *const unique_axis[] = { "P 1 2 1", "P 2 1 1", "P 1 1 2" };
+    db_bravais b = *usual;
+    double standard[9], rows[9] = { 0 }, edge, angle;
+    db_lattice_rows(usual->cell, standard);
+    for (int i = 0; i < 9; i++) {
+        const int *const axis = settings[n].axes + 3 * ((i / 3 + turn) % 3), k = i % 3;
+        b.edges[i] = 0;
+        for (int j = 0; j < 3; j++) {
+            b.edges[i] += axis[j] * usual->edges[3 * j + k];
+            rows[i] += axis[j] * standard[3 * j + k] / settings[n].part;
+        }
+        b.edges[i] /= settings[n].part;
+    }
+    if (*b.symbol == 'm') b.ties = db_cell_ties_of(unique_axis[turn], b.cell);
+    if (settings[n].part == 3) b.ties = db_cell_ties_of("R 3 :R", b.cell);
+    if (strchr("mo", *b.symbol)) b.symbol[1] = centring_of(b.edges);
+    db_cell_of_edges(rows, b.cell);
+    db_cell_regularize(b.ties, b.cell, &edge, &angle);
+    return b;
+}
+
+static int take_setting(db_bravais *b, const char *symmetry, int centring) {
+    static const int turns[] = { 0, 2, 1 }; /* of unique axes b, c, a */
+    const int count = strchr("mo", *b->symbol) ? 3 : 1;
+    for (int t = 0; t < count; t++)
+        for (int n = 0; n < SETTINGS; n++) {
+            if (*settings[n].symbol && strcmp(settings[n].symbol, b->symbol) != 0) continue;
+            const db_bravais moved = with_axes(b, n, turns[t]);
+            if (moved.ties != db_cell_ties_of(symmetry, moved.cell) ||
+                (centring && moved.symbol[1] != centring))
+                continue;
+            *b = moved;
+            return 1;
+        }
+    return 0;
+}
+
+int db_bravais_take_named(db_bravais *list, int count, const char *symmetry, int centring) {
+    for (int i = 0; i < count; i++)
+        if (take_setting(&list[i], symmetry, centring)) return i;
+    return -1;
 }

@@ -27,22 +27,11 @@ static const double least_indexed = 0.85;
  * symmetry. */
 static const double most_lost = DB_CERTAIN;
 
-static const db_cell_ties *ties_of(const char *symbol, const double cell[6]) {
-    return db_cell_ties_of(*symbol == 'm' ? "P 1 2 1" : symbol, cell);
-}
-
-/* Does a required symmetry name this lattice? */
-static int is_named(const db_fit_bravais *b, const char *symmetry, int centring) {
-    const db_cell_ties *const own = ties_of(b->symbol, b->cell), *const asked = db_cell_ties_of(
-                                                                     symmetry, b->cell);
-    return own && own == asked && (!centring || b->symbol[1] == centring);
-}
-
 /* Fits a Bravais lattice to the spots; free: the triclinic lattice. Returns the spread of spots about nodes. */
 static double fit_lattice(const db_bravais *from, const db_lattice *free,
                           const db_search_spot *spots, size_t count, unsigned char *near,
                           db_fit_bravais *b, double *distance, double rows[9]) {
-    const db_cell_ties *const ties = ties_of(from->symbol, from->cell);
+    const db_cell_ties *const ties = from->ties;
     db_lattice fitted = *free;
     double edges[9], rounding[2];
     memcpy(b->symbol, from->symbol, sizeof from->symbol);
@@ -84,13 +73,13 @@ static void name_lattices(const db_fit_found_cell *cell, char *text, size_t size
     }
 }
 
-/* The first lattice that fits, of those that the symmetry names, or of all. listed: failure message without gemmi. */
-static db_status choose_lattice(db_context *context, const char *symmetry, int centring,
+/* The first lattice that the symmetry names, or that fits. named: -1: none; listed: failure message without gemmi. */
+static db_status choose_lattice(db_context *context, const char *symmetry, int named,
                                 db_status listed, db_fit_found_cell *cell) {
     char text[600];
     cell->named = *symmetry != '\0';
     for (int i = 0; i < cell->count; i++)
-        if (cell->named ? is_named(&cell->lattice[i], symmetry, centring) : cell->lattice[i].fits) {
+        if (cell->named ? i == named : cell->lattice[i].fits) {
             cell->chosen = i;
             return DB_OK;
         }
@@ -117,7 +106,7 @@ static void fit_free_lattice(const db_lattice *found, const db_search_spot *spot
     double cell[6];
     *fitted = *found;
     db_cell_of_edges(found->real, cell);
-    if (isnan(db_lattice_fit_tied(fitted, own, ties_of("aP", cell), 0, spots, count, near)))
+    if (isnan(db_lattice_fit_tied(fitted, own, db_cell_ties_of("aP", cell), 0, spots, count, near)))
         *fitted = *found;
 }
 
@@ -154,9 +143,8 @@ static void judge_held_out(const db_cell_found *found, const db_bravais *list, i
     for (size_t i = 0; i < r->count; i++)
         if (!r->near[i]) r->part[i] = DB_NO_LATTICE_PART;
     for (int i = 0; i < lattices; i++)
-        evidence[i] = db_lattice_held_out(&found->lattice, list[i].edges,
-                                          ties_of(list[i].symbol, list[i].cell), r->spots, r->count,
-                                          r->part, r->others, r->near);
+        evidence[i] = db_lattice_held_out(&found->lattice, list[i].edges, list[i].ties, r->spots,
+                                          r->count, r->part, r->others, r->near);
 }
 
 static db_status name_symmetries(db_context *context, const db_cell_found *found,
@@ -169,6 +157,7 @@ static db_status name_symmetries(db_context *context, const db_cell_found *found
     fit_free_lattice(&found->lattice, r->spots, r->count, r->near, &fitted);
     const db_status listed = db_bravais_find(context, fitted.real, list, &cell->count);
     if (listed != DB_OK && listed != DB_ERROR_UNSUPPORTED) return listed;
+    const int named = db_bravais_take_named(list, cell->count, symmetry, centring);
     judge_held_out(found, list, cell->count, r, evidence);
     for (int i = 0; i < cell->count; i++)
         spread[i] = fit_lattice(&list[i], &found->lattice, r->spots, r->count, r->near,
@@ -179,7 +168,7 @@ static db_status name_symmetries(db_context *context, const db_cell_found *found
         cell->lattice[i].fits =
             is_likeliest_kind(list, cell->lattice, evidence, cell->count, i, found->agreement.near);
     memcpy(cell->reduced, cell->lattice[cell->count - 1].cell, sizeof cell->reduced);
-    DB_TRY(choose_lattice(context, symmetry, centring, listed, cell));
+    DB_TRY(choose_lattice(context, symmetry, named, listed, cell));
     cell->distance = cell->chosen < cell->count - 1 ? distance[cell->chosen] : 0;
     find_orientation_of(&rows[9 * cell->chosen], cell);
     return DB_OK;

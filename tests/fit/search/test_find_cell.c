@@ -6,7 +6,10 @@
 #include "fit/search/cell_search.h"
 #include "fit/search/search_spots.h"
 #include "fit/rendered_image.h"
+#include "base/cell_constants.h"
+#include "base/degree.h"
 #include "base/vector.h"
+#include "support/space_groups.h"
 
 #include <dualbragg/expert/fit_cell.h>
 #include <gsl/gsl_randist.h>
@@ -322,6 +325,81 @@ static void bravais_lattices_are_named(void **state) {
     assert_true(fabs(list[at].cell[4] - 125) < 1e-6);
 }
 
+/* Twice a sum of edges is even where a centring has a lattice point. */
+static int has_point(const int edges[9], int centring) {
+    for (int i = 0; i < 3; i++) {
+        const int a = edges[i], b = edges[3 + i], c = edges[6 + i];
+        if (centring == 'A' && (b + c) % 2) return 0;
+        if (centring == 'B' && (a + c) % 2) return 0;
+        if (centring == 'C' && (a + b) % 2) return 0;
+        if (centring == 'I' && (a + b + c) % 2) return 0;
+        if (centring == 'F' && ((a + b) % 2 || (b + c) % 2)) return 0;
+    }
+    return 1;
+}
+
+/* A symbol gets the axes that it names. */
+static void is_in_setting(const char *symbol, int centring, const double real[9],
+                          const db_bravais *b) {
+    double edges[9], rows[9], cell[6], a_star[9];
+    for (int i = 0; i < 9; i++) edges[i] = b->edges[i];
+    db_multiply(edges, real, rows);
+    db_cell_of_edges(rows, cell);
+    if (b->symbol[1] != centring) fail_msg("%s: %s", symbol, b->symbol);
+    if (!has_point(b->edges, centring)) fail_msg("%s: no lattice point", symbol);
+    if (!(db_dual_basis(rows, a_star) && db_lattice_volume(rows) > 0))
+        fail_msg("%s: left-handed", symbol);
+    const db_cell_ties *const ties = db_cell_ties_of(symbol, cell);
+    for (int i = 0; i < 6; i++) {
+        if (fabs(cell[i] - b->cell[i]) > 1e-6)
+            fail_msg("%s: constant %d is %g, expected %g", symbol, i, b->cell[i], cell[i]);
+        if (ties->fixed[i] > 0 && fabs(cell[i] - ties->fixed[i]) > 1e-6)
+            fail_msg("%s: angle %d is %g, expected %g", symbol, i, cell[i], ties->fixed[i]);
+    }
+}
+
+/* Every setting of gemmi's monoclinic and orthorhombic groups is one of a found lattice, except those of larger cells (C 1 1 2,
+ * F 1 2/m 1); so are both axes of R. */
+static void named_settings_are_taken(void **state) {
+    db_bravais list[DB_MOST_BRAVAIS];
+    double real[9];
+    int count;
+    (void)state;
+    gsl_rng_set(chance, 10);
+    for (int g = 0; g < KNOWN_GROUPS; g++) {
+        const known_group *const known = &known_groups[g];
+        const int centring = db_lattice_letter(known->name), is_r = centring == 'R';
+        char usual[3] = { known->system == 'r' ? 'h' : known->system, (char)centring, '\0' };
+        if (!strchr("mo", *usual) && !is_r) continue;
+        if (strncmp(known->name, "C 1 1", 5) == 0 || strncmp(known->name, "F 1 2", 5) == 0)
+            continue;
+        if (*usual == 'm' ? centring != 'P' : centring && strchr("AB", centring)) usual[1] = 'C';
+        int k = 0;
+        while (k < KINDS && strcmp(kinds[k].symbol, usual) != 0) k++;
+        assert_true(k < KINDS);
+        primitive(kinds[k].cell, kinds[k].symbol[1], real);
+        turn_rows(real);
+        if (db_bravais_find(context, real, list, &count) != DB_OK) skip();
+        const int at = db_bravais_take_named(list, count, known->name, centring);
+        if (at < 0) fail_msg("%s is not found", known->name);
+        assert_true(list[at].strain < 1e-6);
+        is_in_setting(known->name, centring, real, &list[at]);
+        if (is_r && strstr(known->name, ":R"))
+            assert_true(fabs(list[at].cell[0] - list[at].cell[1]) < 1e-6 &&
+                        fabs(list[at].cell[3] - list[at].cell[5]) < 1e-6);
+    }
+    /* the I cell of mC 80 50 60 125 with the shortest edges: 60, and the sum of the edges 80 and 60 */
+    primitive((const double[]){ 80, 50, 60, 90, 125, 90 }, 'C', real);
+    assert_int_equal(db_bravais_find(context, real, list, &count), DB_OK);
+    const int at = db_bravais_take_named(list, count, "I2", 'I');
+    assert_true(at >= 0);
+    const double c = sqrt(80 * 80 + 60 * 60 + 2 * 80 * 60 * cos(125 * DB_DEGREE));
+    assert_true(fabs(list[at].cell[0] - 60) < 1e-6 && fabs(list[at].cell[2] - c) < 1e-6);
+    assert_true(list[at].cell[4] > 90);
+    /* a cubic lattice has no such setting */
+    assert_int_equal(db_bravais_take_named(list, count, "F m -3 m", 'F'), -1);
+}
+
 /* What is found on an image of some crystals of the model's cell, with a detector that is said to be farther than it is, and
  * tilted by some degrees. */
 static db_status find_tilted(const db_experiment *e, size_t crystals, double far, double tilt,
@@ -543,6 +621,7 @@ int main(void) {
         cmocka_unit_test(none_of_many_without_a_crystal_slow),
         cmocka_unit_test(rows_alone_are_no_lattice),
         cmocka_unit_test(bravais_lattices_are_named),
+        cmocka_unit_test(named_settings_are_taken),
         cmocka_unit_test(of_two_crystals_on_an_image),
         cmocka_unit_test(edges_are_alike_or_not),
         cmocka_unit_test(right_ties_predict_better),

@@ -48,6 +48,31 @@ for group in "P 61 2 2" 178; do
     fit 3 obverse.img --symmetry "$group" --no-report --output found
     grep -qF "the cell that was found cannot have the symmetry $group" err || fail "$group: $(cat err)"
 done
+# and the axes that a symbol names, if these are not the usual ones
+awk 'BEGIN { srand(4); for (h = -22; h <= 22; h++) for (k = -22; k <= 22; k++) for (l = -30; l <= 30; l++)
+    if (h || k || l) { f = 200 * sqrt(-log(1 - rand())); if ((h + k + l) % 2 == 0) print h, k, l, f > "I.hkl"
+    if ((k + l) % 2 == 0) print h, k, l, f > "A.hkl" } }'
+for kind in I A; do
+    [ $kind = I ] && cell="52 41 63 90 98 90" || cell="45 52 71 90 90 90"
+    "$DUALBRAGG" sim -cell $cell -misset 37 11 53 -hkl $kind.hkl -N 20 -gauss_xtal -lambda 1 -distance 100 -detpixels 600 -pixel 0.2 \
+        -spots closed -mosaic_rms 0.1 -footprint_rms 0.05 -water 0.01 -fluence 1e25 -seed 3 -noisefile setting_$kind.img --quiet
+done
+constants() { # PREFIX NAME VALUE...: the cell is right within its errors
+    while [ $# -gt 2 ]; do
+        near "$1: $2" "$(refined "$1.json" "$2")" "$3" "$(value "$1.json" "$2" error | awk '{ print 4 * ($1 < 0.02 ? $1 : 0.02) }')"
+        prefix=$1
+        shift 3
+        set -- "$prefix" "$@"
+    done
+}
+for group in "I 1 2 1" I2; do
+    fit 0 setting_I.img --symmetry "$group" --no-report --output setting_I
+    constants setting_I cell_a 52 cell_b 41 cell_c 63 cell_beta 98
+    [ "$(wc -l < setting_I.hkl)" -gt 300 ] && [ "$(odd setting_I)" -eq 0 ] || fail "$group: forbidden reflections are listed"
+done
+fit 0 setting_A.img --symmetry "A 2 2 2" --no-report --output setting_A
+constants setting_A cell_a 45 cell_b 52 cell_c 71
+[ "$(awk '!/^#/ && ($2 + $3) % 2' setting_A.hkl | wc -l)" -eq 0 ] || fail "A 2 2 2: forbidden reflections are listed"
 # the cell of a rhombohedral lattice in its own axes is primitive
 "$DUALBRAGG" sim -cell 60 60 60 80 80 80 -misset 37 11 53 -hkl all.hkl -N 20 -gauss_xtal -lambda 1 -distance 100 -detpixels 600 \
     -pixel 0.2 -spots closed -mosaic_rms 0.1 -footprint_rms 0.05 -water 0.01 -fluence 1e25 -seed 3 -noisefile own_axes.img --quiet
