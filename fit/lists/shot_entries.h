@@ -16,6 +16,7 @@ typedef struct db_shot_entry {
     /* The set-up, completed by the image's header once that was read. */
     db_setup *setup; /* owned; its file names must not be used */
     double gain, readout_noise, pedestal, trusted[2];
+    int centring; /* of the lattice, that its symmetry names; 0: none */
 } db_shot_entry;
 
 struct db_fit_shot_list {

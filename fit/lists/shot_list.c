@@ -181,6 +181,7 @@ static db_status remember(db_context *context, const db_fit_config *config,
     *entry->setup = config->setup;
     entry->gain = config->settings.gain;
     entry->readout_noise = config->settings.readout_noise;
+    entry->centring = config->settings.centring;
     entry->pedestal = image->pedestal;
     db_trusted_range(image, entry->trusted);
     return DB_OK;
@@ -200,6 +201,7 @@ db_status db_shot_list_completed(db_context *context, const db_fit_shot_list *li
     config->setup.expt_image = *config->image_file ? config->image_file : NULL;
     config->settings.gain = entry->gain;
     config->settings.readout_noise = entry->readout_noise;
+    config->settings.centring = entry->centring;
     return DB_OK;
 }
 

@@ -96,6 +96,7 @@ db_status db_shots_settings(const db_shots *all, db_context *context, size_t sho
     settings->gain = state->gain;
     settings->readout_noise = state->readout_noise;
     settings->choose_oversample = state->choose_oversample;
+    settings->centring = state->centring;
     settings->spots = state->spots;
     if (state->is_dim && settings->background == DB_FIT_BACKGROUND_PLANE)
         settings->background = DB_FIT_BACKGROUND_SMOOTH;
@@ -377,6 +378,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
         state->gain = settings.gain;
         state->readout_noise = settings.readout_noise;
         state->choose_oversample = settings.choose_oversample;
+        state->centring = settings.centring;
         state->is_dim = db_series_shares(all) && is_dim(&settings, image);
         state->spots = settings.spots;
         state->lower = bounds;

@@ -39,7 +39,7 @@ typedef struct db_shot_state {
     /* as read, with the shared values of the start; owned; without common amplitudes */
     db_experiment start;
     double gain, readout_noise;
-    int choose_oversample; /* as in db_fit_settings */
+    int choose_oversample, centring; /* as in db_fit_settings */
     /* 1: a frame of a series with too few photons beside its spots for planes of shoeboxes */
     int is_dim;
     int shoebox_half_width;    /* pixels; 0: not chosen yet */
