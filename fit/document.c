@@ -151,6 +151,11 @@ static int shares_light(const void *of) {
     return r->passages || r->intensities;
 }
 
+static json_t *common_centring(db_document *d, const void *of) {
+    (void)d;
+    return db_document_letter(((const db_fit_shots_result *)of)->centring);
+}
+
 static json_t *model(db_document *d, const void *of) {
     (void)of;
     return d->refined ? db_document_section(d, &db_config_sections[DB_SECTION_MODEL], d->refined)
@@ -225,6 +230,11 @@ static const db_json_field list_rows[] = {
              "within a factor of 1.5; null: fewer than 20 spots"),
     FLAG_IF(shares_light, intensities_usable,
             "rotation series, joint intensities: they may be used: light_part is 2/3 or more"),
+    MADE("centring", common_centring, "text or null", NULL, "",
+         "letter of a centring that the symmetry does not name, if spots of all shots are at its "
+         "reflections only; null: none"),
+    VALUE(centring_gain, "",
+          "log likelihood of these spots with its reflections minus with all; 0: no centring"),
     MADE_IF(
         db_has_intensities, "intensities", db_make_intensities, "object", &db_intensity_fields, "",
         "intensities that all shots share (`intensity: joint`), or of a rotation series: of all "

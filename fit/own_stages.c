@@ -228,12 +228,15 @@ static int is_held(const db_fit_settings *settings, const db_fit_estimates *foun
 static db_status judge_model(work *w, db_context *context, db_judgement how,
                              const db_shot_panels *panels, char *reason, db_fit_verdict *verdict) {
     const db_refinement *const r = &w->refinement;
+    db_centrings *const centrings = &w->all->summary[w->shot].centrings;
     db_verdict_forget(verdict);
+    *centrings = (db_centrings){ .named = w->settings.centring };
     *reason = '\0';
     if (how != DB_JUDGE_START &&
         is_held(&w->settings, &r->result->estimates, w->all->shared, reason))
         return DB_OK;
-    DB_TRY(db_verdict_of_shot(context, &r->result->experiment, &r->data, how, panels, verdict));
+    DB_TRY(db_verdict_of_shot(context, &r->result->experiment, &r->data, how, panels,
+                              how == DB_JUDGE_SHOT ? centrings : NULL, verdict));
     if (!verdict->usable) memcpy(reason, verdict->reason, sizeof verdict->reason);
     return DB_OK;
 }

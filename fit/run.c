@@ -558,6 +558,21 @@ static void tell_of_one(db_fit_shots_result *result) {
     memcpy(result->reason, shot->reason, sizeof result->reason);
 }
 
+/* Every frame alone may have too few spots to show a centring. */
+static void add_centrings(const db_shots *all, db_fit_shots_result *result) {
+    db_centrings sum = { .named = 0 };
+    for (size_t s = 0; s < all->count; s++) {
+        const db_centrings *const own = &all->summary[s].centrings;
+        if (!all->summary[s].used) continue;
+        if (own->named) sum.named = own->named;
+        for (int k = 0; k < DB_CENTRINGS; k++) {
+            sum.gain[k] += own->gain[k];
+            sum.beside[k] += own->beside[k];
+        }
+    }
+    result->centring = db_unnamed_centring(&sum, &result->centring_gain);
+}
+
 /* Fills the result at the end, with the history. */
 static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     const int rank = all->team.rank;
@@ -587,7 +602,9 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     result->shot_evaluations = all->evaluations;
     if (all->source->in_full && all->count == 1) tell_of_one(result);
     DB_TRY(finish_series(all, result));
+    if (rank == 0) add_centrings(all, result);
     if (rank == 0) status = db_fit_undetermined_warnings_add(all->context, result);
+    if (rank == 0 && status == DB_OK) status = db_fit_centring_warning_add(all->context, result);
     if (rank == 0 && status == DB_OK) status = db_fit_cells_warning_add(all->context, result);
     return db_workers_common_status(all, status);
 }

@@ -33,6 +33,12 @@ static inline json_t *db_document_number(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* A letter, or null for 0. */
+static inline json_t *db_document_letter(int letter) {
+    const char text = (char)letter;
+    return letter ? json_stringn(&text, 1) : json_null();
+}
+
 static inline json_t *db_document_numbers(db_document *d, const double *values, size_t count) {
     json_t *const array = json_array();
     for (size_t i = 0; i < count; i++) db_document_add(d, array, db_document_number(values[i]));

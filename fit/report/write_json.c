@@ -94,9 +94,8 @@ static json_t *tests(db_document *d, const void *of) {
 }
 
 static json_t *centring(db_document *d, const void *of) {
-    const char letter = (char)((const db_fit_verdict *)of)->centring;
     (void)d;
-    return letter ? json_stringn(&letter, 1) : json_null();
+    return db_document_letter(((const db_fit_verdict *)of)->centring);
 }
 
 #define OF db_fit_verdict

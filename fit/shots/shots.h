@@ -7,6 +7,7 @@
 #include "fit/linear/schur.h"
 #include "fit/shots/store.h"
 #include "fit/config/quantity.h"
+#include "fit/verdict/rivals.h"
 
 #include "base/shot_notices.h"
 
@@ -113,6 +114,7 @@ typedef struct db_shot_summary {
     double degrees;                /* degrees of freedom, without shared quantities */
     db_fit_statistics fit[2];      /* of the starting and of the refined model; NAN: unknown */
     db_frame_light light;          /* of a series, at its end; 0: unknown */
+    db_centrings centrings;        /* by its spots, at its end */
     double target;                 /* per degree of freedom, after a joint stage; 0: unknown */
     /* 2 + the end of the segment (see joint_stages.h) in which lattices of its image shared their
      * light; 0: none */

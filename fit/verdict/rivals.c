@@ -358,27 +358,41 @@ db_status db_margin_of_centring(db_context *context, const db_evidence *e, const
     return DB_OK;
 }
 
-db_status db_centring_of_spots(db_context *context, const db_evidence *e, const double cell[6],
-                               int named, db_likely_centring *likely) {
-    char centrings[MOST_CENTRINGS];
+static const char LETTERS[DB_CENTRINGS + 1] = "ABCIFR";
+
+db_status db_centrings_of_spots(db_context *context, const db_evidence *e, const double cell[6],
+                                int named, db_centrings *centrings) {
+    char list_of[MOST_CENTRINGS];
     comparer r;
     way list[WAYS];
-    *likely = (db_likely_centring){ .letter = 0 };
+    *centrings = (db_centrings){ .named = named };
     DB_TRY(make_comparer(context, e, &r));
-    list_centrings(cell, named, centrings);
+    list_centrings(cell, named, list_of);
     const size_t count = list_ways(list);
-    for (const char *c = centrings; *c; c++)
+    for (const char *c = list_of; *c; c++)
         for (size_t n = 0; n < count; n++) {
+            const size_t at = (size_t)(strchr(LETTERS, *c == 'r' ? 'R' : *c) - LETTERS);
             double lattice[9];
             if (!is_centring(&list[n], *c)) continue;
             lattice_of(&list[n], e->lattice, 0, lattice);
             const double gain = -margin_over_lattice(&r, lattice, DB_RIVAL_INSTEAD);
-            if (!(gain > likely->gain)) continue;
-            *likely = (db_likely_centring){ *c == 'r' ? 'R' : *c, gain,
-                                            margin_over_lattice(&r, lattice, DB_RIVAL_ALONE) };
+            if (isnan(gain) || (*c == 'r' && gain <= centrings->gain[at]))
+                continue; /* or obverse */
+            centrings->gain[at] = gain;
+            centrings->beside[at] = margin_over_lattice(&r, lattice, DB_RIVAL_ALONE);
         }
     clear_comparer(&r);
     return DB_OK;
+}
+
+int db_unnamed_centring(const db_centrings *c, double *gain) {
+    int best = 0;
+    for (int i = 1; i < DB_CENTRINGS; i++)
+        if (c->gain[i] > c->gain[best]) best = i;
+    const int is_certain = c->gain[best] > DB_CERTAIN && c->beside[best] < DB_CERTAIN,
+              is_new = is_certain && LETTERS[best] != c->named;
+    *gain = is_new ? c->gain[best] : 0;
+    return is_new ? LETTERS[best] : 0;
 }
 
 /* Turns about the axes of the laboratory (degree), shifts (pixels), parts by which a*, b*, c* become longer, and angles

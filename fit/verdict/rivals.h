@@ -54,16 +54,21 @@ db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_ot
 db_status db_margin_of_centring(db_context *context, const db_evidence *e, const double cell[6],
                                 int centring, double *margin);
 
-/* A centring whose nodes explain the spots. */
-typedef struct db_likely_centring {
-    int letter;    /* 0: none is likelier than the whole cell */
-    double gain;   /* margin of its nodes over all nodes of the cell */
-    double beside; /* margin of both kinds of nodes over its nodes alone */
-} db_likely_centring;
+/* What spots say of centrings A, B, C, I, F, R, as far as the cell's edges and angles allow these, and of a named one. Margins
+ * of several images add up. */
+enum { DB_CENTRINGS = 6 };
+typedef struct db_centrings {
+    int named; /* letter; 0: none */
+    double
+        gain[DB_CENTRINGS]; /* margins of their nodes over all nodes of the cell; 0: not allowed */
+    double beside[DB_CENTRINGS]; /* margins of both kinds of nodes over their nodes alone */
+} db_centrings;
 
-/* The likeliest of the centrings that the cell's edges and angles allow, and of a named one. */
-db_status db_centring_of_spots(db_context *context, const db_evidence *e, const double cell[6],
-                               int named, db_likely_centring *likely);
+db_status db_centrings_of_spots(db_context *context, const db_evidence *e, const double cell[6],
+                                int named, db_centrings *centrings);
+
+/* The letter of the likeliest centring and its gain, if it is not the named one, and spots are at its nodes only; else 0. */
+int db_unnamed_centring(const db_centrings *centrings, double *gain);
 
 /* Margin over the same lattice turned about its rows: wrong orientations that meet spots by chance share a row
  * with the crystal, and other orientations meet as many. */

@@ -7,8 +7,6 @@
 #include "fit/objective/model_image.h"
 #include "fit/pixels/shoeboxes.h"
 #include "fit/search/agreement.h"
-#include "fit/verdict/renumbered.h"
-#include "fit/verdict/rivals.h"
 #include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
@@ -219,16 +217,9 @@ static db_status test_larger(const judge *j, double in_rows) {
 }
 
 /* All places of a primitive cell are right for a centred lattice, too; the cell only has more. So this is no failed test. */
-static db_status look_at_centring(const judge *j) {
-    const int named = j->data->settings->centring;
-    db_likely_centring likely;
-    DB_TRY(db_centring_of_spots(j->context, j->evidence, j->model->crystal.cell, named, &likely));
-    if (likely.letter == named || !(likely.gain > DB_CERTAIN) ||
-        likely.beside >= j->verdict->test[DB_FIT_TEST_SMALLER].least)
-        return DB_OK;
-    j->verdict->centring = likely.letter;
-    j->verdict->centring_gain = likely.gain;
-    return DB_OK;
+static db_status look_at_centrings(const judge *j, db_centrings *centrings) {
+    return db_centrings_of_spots(j->context, j->evidence, j->model->crystal.cell,
+                                 j->data->settings->centring, centrings);
 }
 
 static void test_smaller(const judge *j, const db_other_cell *smaller) {
@@ -278,10 +269,12 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                const db_observed_spots *spots, const db_evidence *evidence,
                                float *model_image, db_fit_verdict *verdict) {
     const judge j = { context, model, data, model_image, 0, spots, evidence, verdict };
+    db_centrings centrings;
     db_evidence before;
     begin(evidence, verdict);
     DB_TRY(judge_nodes(&j, 0));
-    DB_TRY(look_at_centring(&j));
+    DB_TRY(look_at_centrings(&j, &centrings));
+    verdict->centring = db_unnamed_centring(&centrings, &verdict->centring_gain);
     if (!start) return DB_OK;
     DB_TRY(db_evidence_make(context, start, spots, &before));
     db_verdict_test(verdict, DB_FIT_TEST_START,
@@ -341,7 +334,8 @@ static db_status judge_start(const judge *j) {
 
 db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
                              const db_fit_data *data, db_judgement how,
-                             const db_shot_panels *panels, db_fit_verdict *verdict) {
+                             const db_shot_panels *panels, db_centrings *centrings,
+                             db_fit_verdict *verdict) {
     db_observed_spots spots;
     db_evidence evidence;
     DB_TRY(db_judged_spots_find(context, model, data, &spots));
@@ -357,6 +351,7 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
     status = how == DB_JUDGE_LATTICE ? judge_nodes(&j, 1)
              : how == DB_JUDGE_START ? judge_start(&j)
                                      : judge_shot(&j, how == DB_JUDGE_SHARING);
+    if (status == DB_OK && centrings) status = look_at_centrings(&j, centrings);
     if (status == DB_OK && how == DB_JUDGE_SHOT && evidence.judged >= DB_ENOUGH_JUDGED)
         status = db_verdict_of_halves(context, &evidence, verdict);
     if (status == DB_OK && panels && verdict->test[DB_FIT_TEST_LATTICE].passed)
@@ -368,7 +363,7 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
 
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_data *data, db_fit_verdict *verdict) {
-    return db_verdict_of_shot(context, model, data, DB_JUDGE_LATTICE, NULL, verdict);
+    return db_verdict_of_shot(context, model, data, DB_JUDGE_LATTICE, NULL, NULL, verdict);
 }
 
 db_status db_verdict_of_halves(db_context *context, const db_evidence *evidence,

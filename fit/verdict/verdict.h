@@ -4,6 +4,7 @@
 #define DB_FIT_VERDICT_VERDICT_H
 
 #include "fit/verdict/renumbered.h"
+#include "fit/verdict/rivals.h"
 
 /* Judges a model by an image's spots and their evidence; tests of intensities stay passed. start: model before
  * refinement; NULL: not compared. model_image: the model's own image, which shows whether its spots overlap. */
@@ -25,10 +26,12 @@ typedef enum db_judgement {
     DB_JUDGE_SHOT     /* a shot after the last stage */
 } db_judgement;
 
-/* Finds spots and judges a model by them. panels: adds its equations of displaced panels; NULL: none are wanted. */
+/* Finds spots and judges a model by them. panels: adds its equations of displaced panels; centrings: gets what its spots say of
+ * them; NULL: none are wanted. */
 db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
                              const db_fit_data *data, db_judgement how,
-                             const db_shot_panels *panels, db_fit_verdict *verdict);
+                             const db_shot_panels *panels, db_centrings *centrings,
+                             db_fit_verdict *verdict);
 
 /* Before stages that data must earn: are the spots at nodes of the lattice, and do they show all nodes? The
  * verdict's reason names the fault. */

@@ -238,6 +238,19 @@ static int is_near_least(const db_fit_test *t) {
     return t->found < (t->least < 0 ? t->least / NEAR_LEAST : NEAR_LEAST * t->least);
 }
 
+/* letter: 0: none. */
+static void about_centring(list *l, int letter, double gain) {
+    if (letter)
+        warn(
+            l,
+            "name a space group with this centring (model.symmetry), which leaves them out, unless "
+            "they are only weak",
+            "the lattice looks centred (%c), which no symmetry names: the log likelihood of the "
+            "spots with the reflections of this centring exceeds the one with all reflections of "
+            "the cell by %.1f; no spots show the other reflections, which are listed, too",
+            letter, gain);
+}
+
 /* Warnings of the verdict: tests passed by little; intensities that must not be used. */
 static void about_verdict(list *l) {
     const db_fit_verdict *const v = &l->result->verdict;
@@ -251,15 +264,7 @@ static void about_verdict(list *l) {
              db_fit_test_name((db_fit_test_kind)k), t->found, is_low ? "at least" : "at most",
              is_low ? t->least : t->most);
     }
-    if (v->centring)
-        warn(
-            l,
-            "name a space group with this centring (model.symmetry), which leaves them out, unless "
-            "they are only weak",
-            "the lattice looks centred (%c), which no symmetry names: the log likelihood of the "
-            "spots with the reflections of this centring exceeds the one with all reflections of "
-            "the cell by %.1f; no spots show the other reflections, which are listed, too",
-            v->centring, v->centring_gain);
+    about_centring(l, v->centring, v->centring_gain);
     if (!v->intensities_usable)
         warn(l,
              "use orientation and cell; for intensities refine mosaic spread, modes and other "
@@ -456,6 +461,13 @@ db_status db_fit_undetermined_warnings_add(db_context *context, db_fit_shots_res
     if (result->in_full) return DB_OK; /* each shot has warnings of its own */
     if (!result->passages || result->intensities) about_undetermined(&l);
     about_own(&l, result);
+    return give_list(context, &l, result);
+}
+
+db_status db_fit_centring_warning_add(db_context *context, db_fit_shots_result *result) {
+    list l = list_of(result);
+    if (result->in_full || result->status != DB_OK) return DB_OK;
+    about_centring(&l, result->centring, result->centring_gain);
     return give_list(context, &l, result);
 }
 

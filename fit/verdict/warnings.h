@@ -15,6 +15,9 @@ db_status db_fit_series_warnings_make(db_context *context, double distance,
  * determine. In the process that knows all shots. */
 db_status db_fit_undetermined_warnings_add(db_context *context, db_fit_shots_result *result);
 
+/* Adds a warning of a centring that nobody has named. In the process that knows all shots. */
+db_status db_fit_centring_warning_add(db_context *context, db_fit_shots_result *result);
+
 /* Adds a warning of shots whose cells are longer or shorter than the others'. In the process that knows all shots. */
 db_status db_fit_cells_warning_add(db_context *context, db_fit_shots_result *result);
 

@@ -376,6 +376,7 @@ class FitResult(Record):
     chi2_reduced: chi2 per degree of freedom of the starting and of the refined models
     warnings, advice: as in Shot
     light_spots, light_part, intensities_usable: of a rotation series; as in Verdict
+    centring, centring_gain: of many shots together; as in Verdict
     document: dictionary with the content of PREFIX.json (docs/reference/json.md), statistics of joint intensities
         included
     notices: lines about automatic choices, and about contents of files that are doubtful or not used
@@ -396,6 +397,8 @@ class FitResult(Record):
     light_spots: int
     light_part: float
     intensities_usable: bool
+    centring: str | None
+    centring_gain: float
     notices: list[str]
     seconds: float
 
@@ -417,6 +420,7 @@ class FitResult(Record):
             self.advice = [text(c.advice[i]) for i in range(c.warning_count)]
             self.light_spots, self.light_part = c.light_spots, c.light_part
             self.intensities_usable = bool(c.intensities_usable)
+            self.centring, self.centring_gain = _letter(c.centring), c.centring_gain
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not self._in_full:
@@ -607,6 +611,11 @@ def _array(start: Any, shape: tuple[int, int]) -> NDArray[numpy.float32]:
     return numpy.frombuffer(ffi.buffer(start, size), numpy.float32).reshape(shape).copy()
 
 
+def _letter(c: int) -> str | None:
+    """Return a letter; None: there is none."""
+    return chr(c) if c else None
+
+
 def _verdict(c: Any) -> Verdict:
     tests = {}
     for k in range(lib.DB_FIT_TESTS):
@@ -615,7 +624,7 @@ def _verdict(c: Any) -> Verdict:
                            bool(t.passed))
     plain = {f.name: value(getattr(c, f.name)) for f in dataclasses.fields(Verdict) if f.name != "tests"}
     found: dict[str, Any] = {"usable": bool(c.usable), "intensities_usable": bool(c.intensities_usable),
-                             "centring": chr(c.centring) if c.centring else None}
+                             "centring": _letter(c.centring)}
     return Verdict(**{**plain, **found}, tests=tests)
 
 

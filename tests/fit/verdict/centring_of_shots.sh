@@ -1,6 +1,6 @@
 #!/bin/sh
 # A named centring holds for many shots and for a rotation series as for a still (fit/named_centring): no shot lists a reflection
-# that it forbids, and spots there end the run as not to be used.
+# that it forbids, and spots there end the run as not to be used. If nobody names it, one warning of the run does.
 set -eu
 . "$SOURCE_DIR/tests/support/refinement"
 awk 'BEGIN { srand(4); for (h = -20; h <= 20; h++) for (k = -20; k <= 20; k++) for (l = -28; l <= 28; l++)
@@ -33,8 +33,17 @@ for how in still turn own; do
     [ $how = own ] && images=still || images=$how
     fit 0 $how.yaml --no-report --model-image --output named "model.symmetry=I 2 2 2"
     [ "$(odd named)" -eq 0 ] || fail "$how, I 2 2 2: $(odd named) forbidden reflections are listed"
+    grep -q "looks centred" named.log && fail "$how: the named centring is warned of: $(cat named.log)"
+    grep -q '"centring": null' named.json || fail "$how: no centring: null in the JSON file"
     [ "$(cat named_shots/*.hkl | wc -l)" -gt 300 ] || fail "$how, I 2 2 2: only $(cat named_shots/*.hkl | wc -l) lines of reflections"
+    fit 0 $how.yaml --output unnamed
+    for file in log json html; do
+        [ "$(grep -cF "the lattice looks centred (I), which no symmetry names" unnamed.$file)" -eq 1 ] ||
+            fail "$how: no warning, or several, in unnamed.$file"
+    done
+    grep -q '"centring": "I"' unnamed.json || fail "$how: no centring: I in the JSON file"
     fit 0 $how.yaml --no-report --output plain shots.list=${images}_all.txt
+    grep -q "looks centred" plain.log && fail "$how: a primitive lattice is warned of: $(cat plain.log)"
     [ $how = turn ] && expected=1 || expected=3 # stills are excluded before they are refined together
     fit $expected $how.yaml --no-report --output wrong shots.list=${images}_all.txt "model.symmetry=I 2 2 2"
     grep -q "spots lie at reflections that the centring I of the named symmetry forbids" err || fail "$how: $(cat err)"

@@ -199,7 +199,7 @@ static db_fit_verdict judge_as(db_judgement how, const db_experiment *model,
     db_fit_settings_init(&settings);
     assert_int_equal(db_strong_pixels_find(context, of, &settings, &strong), DB_OK);
     const db_fit_data data = { of, &strong, &settings };
-    assert_int_equal(db_verdict_of_shot(context, model, &data, how, NULL, &v), DB_OK);
+    assert_int_equal(db_verdict_of_shot(context, model, &data, how, NULL, NULL, &v), DB_OK);
     db_strong_pixels_clear(&strong);
     print_message("shot: %zu of %zu spots, %.1f: %s\n", v.at, v.spots,
                   v.test[DB_FIT_TEST_LATTICE].found, v.usable ? "usable" : v.reason);
