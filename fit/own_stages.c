@@ -106,7 +106,8 @@ static int evaluated(void *user, const db_fit_history *entry) {
 /* The starting model of the shot; borrows. */
 static db_experiment start_of(const work *w) {
     db_experiment start = w->all->state[w->shot].start;
-    if (w->settings.intensity == DB_FIT_KNOWN) start.structure_factors = w->all->amplitudes;
+    if (w->settings.intensity == DB_FIT_KNOWN)
+        start.structure_factors = db_shots_amplitudes(w->all, w->shot);
     return start;
 }
 

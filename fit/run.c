@@ -625,6 +625,7 @@ static void clear_shots(db_shots *all) {
     for (size_t i = 0; i < all->count && all->state; i++) {
         db_experiment_clear(&all->state[i].start);
         free(all->state[i].lower);
+        free(all->state[i].curves);
         free(all->state[i].best.local);
         free(all->state[i].boxes.hkl);
         free(all->state[i].shown.hkl);

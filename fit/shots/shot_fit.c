@@ -259,7 +259,8 @@ db_status db_shot_objective_of(const db_shots *all, db_context *context, const d
 db_status db_shot_objective_at_start(const db_shots *all, db_context *context, size_t shot,
                                      const db_open_shot *open, db_objective *before) {
     db_experiment start = all->state[shot].start; /* borrows */
-    if (all->settings.intensity == DB_FIT_KNOWN) start.structure_factors = all->amplitudes;
+    if (all->settings.intensity == DB_FIT_KNOWN)
+        start.structure_factors = db_shots_amplitudes(all, shot);
     return db_shot_objective_of(all, context, open, &start, before);
 }
 

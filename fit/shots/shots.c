@@ -127,6 +127,12 @@ void db_shots_get(const db_shots *all, const db_experiment *experiment,
         value[i] = db_fit_value(&all->settings.parameters[i], experiment, placement);
 }
 
+db_structure_factors db_shots_amplitudes(const db_shots *all, size_t shot) {
+    db_structure_factors lent = all->amplitudes;
+    if (all->state[shot].curves) lent.sites = all->state[shot].curves;
+    return lent;
+}
+
 db_status db_shot_model_at(const db_shots *all, db_context *context, size_t shot,
                            const double orientation[9], const double *value, db_shot_model *model) {
     memset(model, 0, sizeof *model);
@@ -135,8 +141,9 @@ db_status db_shot_model_at(const db_shots *all, db_context *context, size_t shot
     memcpy(e->crystal.orientation, orientation, sizeof e->crystal.orientation);
     db_status status = db_panel_placement_make(context, &e->detector, &all->settings.panel_groups,
                                                &model->placement);
+    const db_structure_factors lent = db_shots_amplitudes(all, shot);
     if (status == DB_OK && all->settings.intensity == DB_FIT_KNOWN)
-        status = db_structure_factors_borrow(context, &all->amplitudes, &e->structure_factors);
+        status = db_structure_factors_borrow(context, &lent, &e->structure_factors);
     model->sites = status == DB_OK ? e->structure_factors.sites : NULL;
     if (status == DB_OK && model->placement.start) {
         const size_t size = e->detector.panel_count * sizeof *model->panels;
@@ -340,6 +347,23 @@ void db_shots_release(const db_shots *all, db_measured_image *image) {
     memset(image, 0, sizeof *image);
 }
 
+/* A table of f' and f'' reaches the energies of the shot that it was made for; in the common amplitudes this is the first one.
+ * Refined curves are common to all. */
+static db_status keep_curves(const db_shots *all, db_context *context, db_shot_state *state) {
+    const db_structure_factors *const own = &state->start.structure_factors;
+    const db_site_kinds *const common = all->amplitudes.sites;
+    db_structure_factors kept;
+    db_experiment with = state->start; /* borrows */
+    with.structure_factors = all->amplitudes;
+    if (!common || !own->sites || own->sites->count != common->count ||
+        db_fit_refines_curves(&all->settings) || db_experiment_check(context, &with) == DB_OK)
+        return DB_OK;
+    DB_TRY(db_structure_factors_borrow(context, own, &kept));
+    state->curves = kept.sites;
+    state->curves->part = common->part;
+    return DB_OK;
+}
+
 /* Does a shoebox have so few photons that its own plane has hardly a minimum, because pixels without counts push
  * it below 0? */
 static int is_dim(const db_fit_settings *settings, const db_measured_image *image) {
@@ -372,6 +396,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
     if (status == DB_OK) status = check_quantities(all, context, &settings);
     if (status == DB_OK)
         status = db_fit_check(context, &state->start, image, &settings, db_series_shares(all));
+    if (status == DB_OK) status = keep_curves(all, context, state);
     for (size_t i = 0; status == DB_OK && all->source->in_full && i < all->parameters; i++)
         db_limit_bounds(&state->start, &settings.starts, &settings.parameters[i]);
     if (status == DB_OK) {

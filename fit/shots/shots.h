@@ -39,6 +39,8 @@ typedef struct db_shown {
 typedef struct db_shot_state {
     /* as read, with the shared values of the start; owned; without common amplitudes */
     db_experiment start;
+    /* curves of f' and f'' of its own, if those of the common amplitudes do not reach its energies; NULL: they do; owned */
+    db_site_kinds *curves;
     double gain, readout_noise;
     int choose_oversample, centring; /* as in db_fit_settings */
     /* 1: a frame of a series with too few photons beside its spots for planes of shoeboxes */
@@ -262,6 +264,9 @@ db_status db_shots_load(db_shots *all, db_context *context, size_t shot, db_meas
 /* Settings for a shot. */
 db_status db_shots_settings(const db_shots *all, db_context *context, size_t shot,
                             db_fit_settings *settings);
+
+/* Known amplitudes of a shot; borrowed. */
+db_structure_factors db_shots_amplitudes(const db_shots *all, size_t shot);
 
 /* Present model of a shot. */
 typedef struct db_shot_model {
