@@ -18,7 +18,8 @@ typedef struct moments {
     double least, most; /* pixels, relative to the mean, in standard deviations */
 } moments;
 
-/* Returns 0 if too few pixels are trusted, or all are equal. */
+/* Moments without bias (R. A. Fisher, Proc. London Math. Soc. 30 (1930) 199). Returns 0 if too few pixels are
+ * trusted, or all are equal. */
 static int take_moments(const db_measured_image *panel, int fast, int slow, moments *m) {
     double list[SQUARE * SQUARE], sum = 0;
     int count = 0;
@@ -40,9 +41,11 @@ static int take_moments(const db_measured_image *panel, int fast, int slow, mome
         m->most = fmax(m->most, off);
     }
     if (!(m->variance > 0)) return 0;
-    m->fourth -= 3 * m->variance * m->variance;
-    m->variance *= count / (count - 1.0); /* without bias */
-    m->third *= count * (double)count / ((count - 1.0) * (count - 2.0));
+    const double n = count;
+    m->fourth = (n + 1) * m->fourth - 3 * (n - 1) * m->variance * m->variance;
+    m->fourth *= n * n / ((n - 1) * (n - 2) * (n - 3));
+    m->variance *= n / (n - 1);
+    m->third *= n * n / ((n - 1) * (n - 2));
     m->least /= sqrt(m->variance);
     m->most /= sqrt(m->variance);
     return 1;
