@@ -11,13 +11,19 @@
 
 enum { MANY_PARTS = 4 }; /* for each quantity: they make a good estimate of the scatter */
 
-/* Trace of covariance x scatter: scatter of all directions, in units of noise. */
-static double scatter_in_units_of_noise(const db_covariance *c, const double *scatter) {
+/* Trace of covariance x matrix: a scatter of all directions, in units of noise, or the number of quantities that a part of
+ * the normal matrix determines. */
+static double trace_of(const db_covariance *c, const double *matrix) {
     double sum = 0;
     for (size_t k = 0; k < c->count; k++)
         for (size_t l = 0; l < c->count; l++)
-            sum += c->inverse[k * c->count + l] * scatter[k * c->count + l];
+            sum += c->inverse[k * c->count + l] * matrix[k * c->count + l];
     return sum;
+}
+
+/* Number of quantities that parts of the data determine: priors hold the rest, which absorbs no scatter. */
+static double fitted_quantities(const db_covariance *c, const db_scatter *s) {
+    return (double)s->quantities - (s->priors ? trace_of(c, s->priors) : 0);
 }
 
 static double determined_directions(const db_covariance *c) {
@@ -33,18 +39,15 @@ static double determined_directions(const db_covariance *c) {
 static double misfit_of_regions(const db_covariance *c, const db_scatter *s) {
     const double degrees = DB_REGIONS - 1, enlarged = DB_REGIONS / degrees;
     const double all = degrees * (double)s->images * determined_directions(c);
-    const double ratio = enlarged * scatter_in_units_of_noise(c, s->of_regions) /
-                         scatter_in_units_of_noise(c, s->of_parts);
+    const double ratio = enlarged * trace_of(c, s->of_regions) / trace_of(c, s->of_parts);
     return ratio > 1 + 3 * sqrt(2 / all) ? sqrt(ratio) : 1;
 }
 
-/* Raises robust errors to the errors by a scatter of more than `least` parts. */
-static void raise_robust(const db_scatter *s, size_t least, db_covariance *c,
-                         double *shared_misfit) {
+/* Raises robust errors to the errors by a scatter of more parts than there are quantities. */
+static void raise_robust(const db_scatter *s, db_covariance *c, double *shared_misfit) {
     const double misfit = s->of_regions ? misfit_of_regions(c, s) : 1,
-                 enlarged = sqrt((double)DB_REGIONS / (DB_REGIONS - 1)),
-                 left = (double)s->parts - (double)s->quantities,
-                 factor = s->parts > least ? sqrt((double)s->parts / left) : (double)NAN;
+                 enlarged = sqrt((double)DB_REGIONS / (DB_REGIONS - 1)), parts = (double)s->parts,
+                 factor = sqrt(parts / (parts - fitted_quantities(c, s)));
     if (s->of_regions) *shared_misfit = misfit;
     for (size_t i = 0; i < c->count; i++) {
         double error = db_covariance_sandwich(c, s->of_parts, i);
@@ -57,17 +60,20 @@ db_status db_errors_of_parts(db_context *context, const double *normal, size_t c
                              const int *used, double least, const db_scatter *scatter,
                              size_t scatters, db_covariance *estimate, double *shared_misfit) {
     DB_TRY(db_covariance_estimate(context, normal, count, used, least, estimate));
-    int enough = 0;
+    double best = 0; /* most parts for each quantity */
+    size_t of_best = 0;
     for (size_t k = 0; k < scatters; k++) {
-        const size_t wanted = MANY_PARTS * scatter[k].quantities;
-        raise_robust(&scatter[k], wanted - (wanted > 0), estimate, shared_misfit);
-        enough |= scatter[k].parts >= wanted;
+        const double quantities = fitted_quantities(estimate, &scatter[k]),
+                     each = (double)scatter[k].parts / fmax(1, quantities);
+        if (each >= MANY_PARTS) raise_robust(&scatter[k], estimate, shared_misfit);
+        if (!(each > best)) continue;
+        best = each;
+        of_best = k;
     }
     /* Without even a poor estimate, models that miss more than noise have far too small errors. */
-    for (size_t k = 0; k < scatters && !enough; k++)
-        if (scatter_in_units_of_noise(estimate, scatter[k].of_parts) >
-            determined_directions(estimate))
-            raise_robust(&scatter[k], scatter[k].quantities, estimate, shared_misfit);
+    if (best > 1 && best < MANY_PARTS &&
+        trace_of(estimate, scatter[of_best].of_parts) > determined_directions(estimate))
+        raise_robust(&scatter[of_best], estimate, shared_misfit);
     return DB_OK;
 }
 
@@ -82,17 +88,20 @@ db_status db_errors_of_variables(db_context *context, const db_objective *o, con
                                  size_t count, const int *used, const double *regions,
                                  db_covariance *estimate, double *shared_misfit) {
     const size_t n = o->variables.count;
-    double *const normal = malloc((3 * count * count + 1) * sizeof *normal);
+    double *const normal = calloc(4 * count * count + 1, sizeof *normal);
     double *const scatter[2] = { normal + count * count, normal + 2 * count * count };
+    double *const priors = normal + 3 * count * count;
     const double *const from[2] = { o->scatter, regions };
-    const db_scatter parts = { scatter[0], regions ? scatter[1] : NULL, o->blocks.count, 1, count };
+    const db_scatter parts = { scatter[0], regions ? scatter[1] : NULL, o->blocks.count, 1, count,
+                               priors };
     if (!normal) return db_fail_memory(context, "the errors of a shot");
     take_some(o->normal, n, variable, count, normal);
     for (int s = 0; s < 1 + (regions != NULL); s++) {
         take_some(from[s], n, variable, count, scatter[s]);
         for (size_t i = 0; i < count; i++) {
             const double sigma = o->variables.sigma[variable[i]];
-            if (sigma < INFINITY) scatter[s][i * count + i] += 1 / (sigma * sigma);
+            priors[i * count + i] = 1 / (sigma * sigma); /* 0: none */
+            scatter[s][i * count + i] += priors[i * count + i];
         }
     }
     const db_status status = db_errors_of_parts(context, normal, count, used, DB_LEAST_EIGENVALUE,

@@ -16,6 +16,7 @@ typedef struct db_scatter {
     const double *of_regions; /* scatter of regions of the detector (see below); NULL: none */
     size_t parts, images;     /* number of parts; number of images with regions */
     size_t quantities;        /* number of refined quantities, which absorb part of the scatter */
+    const double *priors;     /* [count][count] the priors' part of the normal matrix; NULL: none */
 } db_scatter;
 
 /* Errors, correlations and directions of quantities from their normal matrix (fit/result/covariance.h), and robust

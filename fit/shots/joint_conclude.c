@@ -341,16 +341,17 @@ static void quote(const conclusion *c, const db_covariance *estimate, double mis
     }
 }
 
-/* Errors of the unknowns; normal, scatter of shots, blocks and regions: [unknowns][unknowns]. */
-static db_status estimate_unknowns(conclusion *c, const double *normal, double *const scatter[3],
-                                   double misfit, const int *used, db_fit_shots_result *result) {
+/* Errors of the unknowns; normal, priors, scatter of shots, blocks and regions: [unknowns][unknowns]. */
+static db_status estimate_unknowns(conclusion *c, const double *normal, const double *priors,
+                                   double *const scatter[3], double misfit, const int *used,
+                                   db_fit_shots_result *result) {
     const db_shots *const all = c->all;
     const size_t n = c->links->unknowns;
-    const db_scatter parts[2] = { { scatter[0], NULL, all->used, 0, n },
+    const db_scatter parts[2] = { { scatter[0], NULL, all->used, 0, n, priors },
                                   { scatter[1], all->series ? NULL : scatter[2],
                                     all->series ? db_series_reflections(all)
                                                 : (size_t)counted(c, BLOCKS),
-                                    all->used, quantity_count(c) } };
+                                    all->used, quantity_count(c), priors } };
     db_covariance estimate = { .error = NULL };
     db_status status = db_errors_of_parts(all->context, normal, n, used, least_of(c), parts, 2,
                                           &estimate, &result->estimates.shared_misfit);
@@ -368,7 +369,7 @@ static db_status describe_minimum(conclusion *c, double *numbers, int *used,
     const size_t n = c->links->unknowns;
     double *const normal = numbers;
     double *const scatter[3] = { normal + n * n, normal + 2 * n * n, normal + 3 * n * n };
-    double *const gradient = normal + 4 * n * n, loss;
+    double *const priors = normal + 4 * n * n, *const gradient = normal + 5 * n * n, loss;
     const db_unknowns *const u = c->at->unknowns;
     db_schur_total(n, c->sums, &loss, gradient, normal);
     for (int k = 0; k < SUMS - 1; k++)
@@ -379,16 +380,17 @@ static db_status describe_minimum(conclusion *c, double *numbers, int *used,
             leave_out(n, i, normal);
     }
     db_unknowns_add_curvature(u, normal);
+    db_unknowns_add_curvature(u, priors);
     for (int k = 0; k < SUMS - 1; k++) db_unknowns_add_curvature(u, scatter[k]);
     const double degrees = counted(c, DEGREES) - (double)c->links->shared;
     const double misfit = sqrt(fmax(1, counted(c, CHI2) / degrees));
-    DB_TRY(estimate_unknowns(c, normal, scatter, misfit, used, result));
+    DB_TRY(estimate_unknowns(c, normal, priors, scatter, misfit, used, result));
     return describe_shared(c, normal, used, misfit, result);
 }
 
 static db_status describe_unknowns(conclusion *c, db_fit_shots_result *result) {
     const size_t n = c->links->unknowns;
-    double *const numbers = calloc(4 * n * n + n + 1, sizeof *numbers);
+    double *const numbers = calloc(5 * n * n + n + 1, sizeof *numbers);
     int *const used = calloc(n + 1, sizeof *used);
     const db_status status = numbers && used
                                  ? describe_minimum(c, numbers, used, result)

@@ -159,7 +159,7 @@ static void twins_change_no_robust_error(void **state) {
                 /* seen by the second parameter and its twin alone */
                 numbers[2][i * n + k] = numbers[1][i * n + k] + (of[i] && of[k] ? 90 : 0);
             }
-        const db_scatter scatter = { numbers[1], numbers[2], 40, 1, 2 };
+        const db_scatter scatter = { numbers[1], numbers[2], 40, 1, 2, NULL };
         double *const to = found[n - 2];
         db_covariance_clear(&c);
         assert_int_equal(db_errors_of_parts(context, numbers[0], n, used, DB_LEAST_EIGENVALUE,
@@ -205,7 +205,7 @@ static void scatter_of_parts_and_regions_makes_errors(void **state) {
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         double regions[4], misfit = NAN;
         for (int k = 0; k < 4; k++) regions[k] = parts[k] * cases[n].ratio * 15 / 16;
-        const db_scatter scatter = { parts, regions, 40, cases[n].images, 2 };
+        const db_scatter scatter = { parts, regions, 40, cases[n].images, 2, NULL };
         db_covariance_clear(&c);
         assert_int_equal(db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE, &scatter,
                                             1, &c, &misfit),
@@ -216,7 +216,8 @@ static void scatter_of_parts_and_regions_makes_errors(void **state) {
     }
     for (size_t count = 7; count < 9; count++) { /* four for each quantity are enough */
         const double twice[4] = { 10, 2, 2, 14 };
-        const db_scatter scatter[2] = { { parts, NULL, 40, 1, 2 }, { twice, NULL, count, 1, 2 } };
+        const db_scatter scatter[2] = { { parts, NULL, 40, 1, 2, NULL },
+                                        { twice, NULL, count, 1, 2, NULL } };
         double misfit = 1;
         db_covariance_clear(&c);
         assert_int_equal(db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE, scatter,
@@ -227,7 +228,7 @@ static void scatter_of_parts_and_regions_makes_errors(void **state) {
             close_to(c.robust[i], sqrt(alone[i] * (count < 8 ? 40 / 38.0 : 2 * 8 / 6.0)));
     }
     for (size_t count = 2; count < 4; count++) { /* fewer count, too, if there is nothing better */
-        const db_scatter scatter = { parts, NULL, count, 1, 2 };
+        const db_scatter scatter = { parts, NULL, count, 1, 2, NULL };
         double misfit = 1;
         db_covariance_clear(&c);
         assert_int_equal(db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE, &scatter,
@@ -238,6 +239,34 @@ static void scatter_of_parts_and_regions_makes_errors(void **state) {
                 close_to(c.robust[i], sqrt(alone[i] * 3));
             else
                 assert_true(isnan(c.robust[i]));
+    }
+    const db_scatter poor[2] = { { parts, NULL, 3, 1, 2, NULL }, { normal, NULL, 7, 1, 2, NULL } };
+    double misfit = 1;
+    db_covariance_clear(&c);
+    assert_int_equal(
+        db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE, poor, 2, &c, &misfit),
+        DB_OK); /* the better of two poor ones, here just the noise, which tells nothing */
+    for (int i = 0; i < 2; i++) assert_true(isnan(c.robust[i]));
+}
+
+/* A quantity that priors hold absorbs no scatter: here the first is free, and 9/16 of the second one held. */
+static void held_quantities_absorb_no_scatter(void **state) {
+    (void)state;
+    const double normal[4] = { 4, 2, 2, 9 }, priors[4] = { 0, 0, 0, 4.5 },
+                 parts[4] = { 8, 4, 4, 18 };
+    const int used[2] = { 1, 1 };
+    const double held = 4.5 * 4 / 32;
+    for (size_t count = 3; count < 8; count++) { /* four parts for each are enough: 6 */
+        const db_scatter scatter[2] = { { parts, NULL, count, 1, 2, priors },
+                                        { normal, NULL, 8, 1, 2, NULL } };
+        double misfit = 1;
+        db_covariance_clear(&c);
+        assert_int_equal(db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE, scatter,
+                                            2, &c, &misfit),
+                         DB_OK);
+        const double n = (double)count, factor = n / (n - 2 + held);
+        for (int i = 0; i < 2; i++)
+            close_to(c.robust[i] / c.error[i], sqrt(count < 6 ? 8 / 6.0 : 2 * factor));
     }
 }
 
@@ -251,6 +280,7 @@ int main(void) {
         cmocka_unit_test(an_undetermined_direction_is_named_first),
         cmocka_unit_test(robust_errors_are_those_of_the_sandwich),
         cmocka_unit_test(scatter_of_parts_and_regions_makes_errors),
+        cmocka_unit_test(held_quantities_absorb_no_scatter),
         cmocka_unit_test(twins_change_no_robust_error),
         cmocka_unit_test(nothing_to_refine_is_no_error),
     };
