@@ -93,6 +93,7 @@ DB_CUDA_FN db_block block_of(const db_cuda_boxes *a, uint32_t b) {
     block.offset = a->offset;
     block.loss = &a->loss;
     block.ridge = a->rule[b].ridge;
+    block.expected = a->rule[b].expected;
     for (int i = 0; i < DB_LINEAR; i++) block.used[i] = a->rule[b].summed[i];
     return block;
 }
@@ -174,9 +175,10 @@ DB_CUDA_FN void sum_rows(const db_cuda_arguments *arguments, const db_block *blo
     block_barrier();
     if (thread == 0) {
         const uint32_t j = list->variables;
-        sum[sums - 1] += block->ridge * linear[0] * linear[0];
+        const double off = linear[0] - block->expected;
+        sum[sums - 1] += block->ridge * off * off;
         if (block->used[0]) {
-            sum[triangle + j] += 2 * block->ridge * linear[0];
+            sum[triangle + j] += 2 * block->ridge * off;
             sum[element_of(j, j)] += block->ridge;
         }
     }

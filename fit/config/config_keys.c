@@ -252,6 +252,9 @@ static const db_config_key data_keys[] = {
     NUMBERS("intensity_limit", 1, IN_CONFIG(settings.intensity_limit), (NOT_NEGATIVE), "", NULL, NULL,
         "prior that keeps intensities below this many times the mean at their resolution (in stages with "
         "blur 1: below ten times this limit); 0: none (free)"),
+    NUMBERS("intensity_error", 1, IN_CONFIG(settings.intensity_error), (NOT_NEGATIVE), "", NULL, NULL,
+        "relative error of known intensities: each shoebox has a factor of its own, with a prior of 1 within this error; 0: "
+        "they are exact (known, with pixels: shoeboxes and a refined scale)"),
     NUMBERS("model_error", 1, IN_CONFIG(settings.model_error), (NOT_NEGATIVE), "", "0.1 (free), 0 (known)", "0.1",
         "relative error of the model's spots, added to the variance, because no real spot has an ideal shape"),
     INTEGERS("roi", 4, IN_CONFIG(settings.roi), (COUNT_FROM(0)), "pixels", "whole image", -1,

@@ -126,6 +126,13 @@ static db_status build(db_objective *objective, const db_experiment *experiment,
     return DB_OK;
 }
 
+static db_intensity_rule rule_of(const db_fit_settings *settings, int is_given) {
+    if (settings->intensity == DB_FIT_FREE)
+        return is_given ? DB_INTENSITY_GIVEN : DB_INTENSITY_EACH;
+    if (!db_fit_settings_find(settings, DB_SCALE)) return DB_INTENSITY_SHARED;
+    return settings->intensity_error > 0 ? DB_INTENSITY_NEAR : DB_INTENSITY_ONE;
+}
+
 db_status db_objective_create(db_context *context, const db_experiment *experiment,
                               const db_fit_settings *settings, const db_fit_blocks *blocks,
                               const db_objective_options *options, db_objective *objective) {
@@ -135,10 +142,7 @@ db_status db_objective_create(db_context *context, const db_experiment *experime
     objective->blocks = *blocks;
     objective->blur = options->blur;
     objective->loss_of = db_loss_make(settings, options->target);
-    const db_intensity_rule free_rule = options->is_given ? DB_INTENSITY_GIVEN : DB_INTENSITY_EACH;
-    objective->rule = settings->intensity == DB_FIT_FREE         ? free_rule
-                      : db_fit_settings_find(settings, DB_SCALE) ? DB_INTENSITY_ONE
-                                                                 : DB_INTENSITY_SHARED;
+    objective->rule = rule_of(settings, options->is_given);
     const db_status status = build(objective, experiment, options);
     if (status != DB_OK) db_objective_destroy(objective);
     return status;
@@ -202,9 +206,14 @@ void db_objective_restart(db_objective *objective) {
 }
 
 static db_block block_of(const db_fit_settings *settings, const db_loss *loss,
-                         const db_fit_blocks *blocks, size_t b, const float *shape, int is_free) {
+                         const db_fit_blocks *blocks, size_t b, const float *shape,
+                         db_intensity_rule rule) {
     const int terms = db_plane_terms(settings);
     const int fixed = db_background_is_fixed(settings, blocks->holds_light);
+    const double ridge = rule == DB_INTENSITY_NEAR
+                             ? 1 / (settings->intensity_error * settings->intensity_error)
+                         : blocks->ridge ? blocks->ridge[b]
+                                         : 0;
     return (db_block){ .region = blocks->region[b],
                        .value = blocks->value,
                        .weight = blocks->weight,
@@ -212,11 +221,12 @@ static db_block block_of(const db_fit_settings *settings, const db_loss *loss,
                        .shape = shape,
                        .offset = fixed ? blocks->background : NULL,
                        .loss = loss,
-                       .ridge = blocks->ridge ? blocks->ridge[b] : 0,
-                       .used = { is_free, terms > 0, terms > 1, terms > 1 } };
+                       .ridge = ridge,
+                       .expected = rule == DB_INTENSITY_NEAR ? 1 : 0,
+                       .used = { rule != DB_INTENSITY_ONE, terms > 0, terms > 1, terms > 1 } };
 }
 
 db_block db_objective_block(const db_objective *objective, size_t block) {
     return block_of(objective->settings, &objective->loss_of, &objective->blocks, block,
-                    objective->shape, objective->rule != DB_INTENSITY_ONE);
+                    objective->shape, objective->rule);
 }

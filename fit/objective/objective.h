@@ -13,6 +13,7 @@ typedef enum db_intensity_rule {
     DB_INTENSITY_EACH,   /* free: each block has its own */
     DB_INTENSITY_SHARED, /* known: all blocks share one */
     DB_INTENSITY_ONE,    /* known: 1, because the scale is a refined parameter */
+    DB_INTENSITY_NEAR, /* known within intensity_error: each block has its own, with a prior about 1 */
     /* free: given by the blocks' solutions, of either sign; unknowns that are not eliminated */
     DB_INTENSITY_GIVEN
 } db_intensity_rule;

@@ -53,26 +53,45 @@ static double weighted_sum(const db_found_curve *c, const double *weight) {
     return sum;
 }
 
+/* How much nearer to f'' than a constant an upward step is that has so many points below it: the difference of chi2. */
+static double gain_of_step(const db_found_curve *c, size_t points_below) {
+    double weight[2] = { 0, 0 }, sum[2] = { 0, 0 };
+    for (size_t i = 0; i < c->count; i++) {
+        const int above = i >= points_below;
+        weight[above] += weight_of(&c->point[i]);
+        sum[above] += weight_of(&c->point[i]) * c->point[i].f_second;
+    }
+    if (!(weight[0] > 0 && weight[1] > 0)) return 0;
+    const double rise = sum[1] / weight[1] - sum[0] / weight[0];
+    return rise > 0 ? rise * rise * weight[0] * weight[1] / (weight[0] + weight[1]) : 0;
+}
+
 /* The upward step that is nearest to f'': number of points below it. */
 static size_t nearest_step(const db_found_curve *c) {
-    double below[2] = { 0, 0 }, all[2] = { 0, 0 }, most = 0;
+    double most = 0;
     size_t best = c->count / 2;
-    for (size_t i = 0; i < c->count; i++) {
-        all[0] += weight_of(&c->point[i]);
-        all[1] += weight_of(&c->point[i]) * c->point[i].f_second;
-    }
-    for (size_t i = 0; i + 1 < c->count; i++) {
-        below[0] += weight_of(&c->point[i]);
-        below[1] += weight_of(&c->point[i]) * c->point[i].f_second;
-        const double above = all[0] - below[0];
-        if (!(below[0] > 0 && above > 0)) continue;
-        const double rise = (all[1] - below[1]) / above - below[1] / below[0],
-                     gain = rise * rise * below[0] * above;
-        if (!(rise > 0 && gain > most)) continue;
+    for (size_t i = 1; i < c->count; i++) {
+        const double gain = gain_of_step(c, i);
+        if (!(gain > most)) continue;
         most = gain;
-        best = i + 1;
+        best = i;
     }
     return best;
+}
+
+/* How far off other steps lie that f'' does not rule out: root mean square of what exceeds one distance of points, by their
+ * likelihoods. 0 for an edge that stands out; large for one of the crossings of a curve of noise. */
+static double doubt_about(const db_found_curve *c, double edge) {
+    const double best = gain_of_step(c, nearest_step(c)),
+                 step = c->point[1].energy - c->point[0].energy;
+    double all = 0, sum = 0;
+    for (size_t i = 1; i < c->count; i++) {
+        const double likelihood = exp(0.5 * (gain_of_step(c, i) - best)),
+                     off = fabs(c->point[i].energy - 0.5 * step - edge);
+        all += likelihood;
+        sum += likelihood * pow(fmax(0, off - step), 2);
+    }
+    return sqrt(sum / all);
 }
 
 /* Points whose means are the levels of f'': the first `low`, and from `high` on. */
@@ -151,7 +170,7 @@ static void find_edge(const db_fit_estimates *estimates, const size_t *of_second
     for (size_t i = 0; i < n; i++) slope[i] *= step / rise;
     slope[at] -= (1 - part) * step / rise;
     slope[at + 1] -= part * step / rise;
-    c->edge_error = error_by_slopes(estimates, of_second, n, slope);
+    c->edge_error = hypot(error_by_slopes(estimates, of_second, n, slope), doubt_about(c, c->edge));
 }
 
 /* A step that moves by an energy leaves an area of this energy times the step. Stills tell areas better than single points, which

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY_PARTS = 4 }; /* for each quantity: they make a good estimate of the scatter */
+enum { MANY_PARTS = 4 };        /* for each quantity: they make a good estimate of the scatter */
+static const double SURELY = 3; /* standard deviations */
 
 /* Trace of covariance x matrix: a scatter of all directions, in units of noise, or the number of quantities that a part of
  * the normal matrix determines. */
@@ -40,7 +41,16 @@ static double misfit_of_regions(const db_covariance *c, const db_scatter *s) {
     const double degrees = DB_REGIONS - 1, enlarged = DB_REGIONS / degrees;
     const double all = degrees * (double)s->images * determined_directions(c);
     const double ratio = enlarged * trace_of(c, s->of_regions) / trace_of(c, s->of_parts);
-    return ratio > 1 + 3 * sqrt(2 / all) ? sqrt(ratio) : 1;
+    return ratio > 1 + SURELY * sqrt(2 / all) ? sqrt(ratio) : 1;
+}
+
+/* Is a scatter of more parts than quantities larger than noise by three standard deviations? The fit has absorbed part of it. */
+static int surely_exceeds_noise(const db_covariance *c, const db_scatter *s) {
+    const double held = s->priors ? trace_of(c, s->priors) : 0, parts = (double)s->parts,
+                 left = parts - fitted_quantities(c, s);
+    if (s->parts <= s->quantities) return 0;
+    const double noise = (determined_directions(c) - held) * left / parts;
+    return trace_of(c, s->of_parts) - held > noise * (1 + SURELY * sqrt(2 / left));
 }
 
 /* Raises robust errors to the errors by a scatter of more parts than there are quantities. */
@@ -60,20 +70,16 @@ db_status db_errors_of_parts(db_context *context, const double *normal, size_t c
                              const int *used, double least, const db_scatter *scatter,
                              size_t scatters, db_covariance *estimate, double *shared_misfit) {
     DB_TRY(db_covariance_estimate(context, normal, count, used, least, estimate));
-    double best = 0; /* most parts for each quantity */
-    size_t of_best = 0;
+    int enough = 0;
     for (size_t k = 0; k < scatters; k++) {
-        const double quantities = fitted_quantities(estimate, &scatter[k]),
-                     each = (double)scatter[k].parts / fmax(1, quantities);
-        if (each >= MANY_PARTS) raise_robust(&scatter[k], estimate, shared_misfit);
-        if (!(each > best)) continue;
-        best = each;
-        of_best = k;
+        const size_t wanted = MANY_PARTS * scatter[k].quantities;
+        if (scatter[k].parts >= wanted) raise_robust(&scatter[k], estimate, shared_misfit);
+        enough |= scatter[k].parts >= wanted;
     }
     /* Without even a poor estimate, models that miss more than noise have far too small errors. */
-    if (best > 1 && best < MANY_PARTS &&
-        trace_of(estimate, scatter[of_best].of_parts) > determined_directions(estimate))
-        raise_robust(&scatter[of_best], estimate, shared_misfit);
+    for (size_t k = 0; k < scatters && !enough; k++)
+        if (surely_exceeds_noise(estimate, &scatter[k]))
+            raise_robust(&scatter[k], estimate, shared_misfit);
     return DB_OK;
 }
 

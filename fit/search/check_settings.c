@@ -403,6 +403,19 @@ db_status db_fit_check_spacing(db_context *context, const db_experiment *start) 
         start->beam.wavelength, pixel, 1 / apart);
 }
 
+/* Factors of intensities that are not exact. */
+static db_status check_intensity_error(db_context *context, const db_fit_settings *settings) {
+    const char *const missed = settings->intensity == DB_FIT_FREE      ? "known structure factors"
+                               : settings->pixels == DB_FIT_PIXELS_ALL ? "pixels: shoeboxes"
+                               : db_fit_settings_find(settings, DB_SCALE) ? NULL
+                                                                          : "scale to be refined";
+    if (!(settings->intensity_error > 0) || !missed) return DB_OK;
+    return db_fail(
+        context, DB_ERROR_USAGE,
+        "data.intensity_error is %g, so each shoebox has a factor of its own: expected %s",
+        settings->intensity_error, missed);
+}
+
 db_status db_fit_check(db_context *context, const db_experiment *start,
                        const db_measured_image *image, const db_fit_settings *settings,
                        int is_frame) {
@@ -413,5 +426,6 @@ db_status db_fit_check(db_context *context, const db_experiment *start,
         return db_fail(context, DB_ERROR_USAGE, "fit settings: %zu stages, expected 1 to %d",
                        settings->stage_count, DB_FIT_MAX_STAGES);
     for (size_t s = 0; s < settings->stage_count; s++) DB_TRY(check_stage(context, settings, s));
+    DB_TRY(check_intensity_error(context, settings));
     return settings->starts.count > 1 ? check_turns(context, start, settings) : DB_OK;
 }

@@ -182,9 +182,10 @@ static db_status start_scale(db_objective *objective) {
     db_variables *const v = &objective->variables;
     for (size_t k = 0; k < v->table_count; k++) {
         if (v->parameter[k] != DB_SCALE) continue;
+        const db_intensity_rule rule = objective->rule;
         objective->rule = DB_INTENSITY_SHARED;
         const db_status status = db_objective_evaluate(objective, v->start, DB_OBJECTIVE_LOSS);
-        objective->rule = DB_INTENSITY_ONE;
+        objective->rule = rule;
         DB_TRY(status);
         const double best = v->start[k] * objective->solution[0].linear[0];
         if (best > 0) v->start[k] = v->origin[k] = fmin(fmax(best, v->lower[k]), v->upper[k]);

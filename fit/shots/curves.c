@@ -237,8 +237,9 @@ static void tell_widest(const db_shots *all, const char *name, double chosen, do
     if (all->team.rank == 0 && chosen >= widest)
         db_notice(all->context,
                   "curves.%s: the shots chose the widest prior, %g electrons: the curve has a "
-                  "sharp line, or it makes up for a fault of the model: places of panels, "
-                  "sub-pixels (oversample), the blur of spectra (spectrum_resolution)",
+                  "sharp line, or it makes up for a fault of the model: structure factors of the "
+                  "other atoms (data.intensity_error), places of panels, sub-pixels (oversample), "
+                  "the blur of spectra (spectrum_resolution)",
                   name, widest);
 }
 

@@ -316,6 +316,9 @@ class Data(Section):
     intensity_limit: Optional[float] = None
     """prior that keeps intensities below this many times the mean at their resolution (in stages with blur 1: below ten
     times this limit); 0: none (free)"""
+    intensity_error: Optional[float] = None
+    """relative error of known intensities: each shoebox has a factor of its own, with a prior of 1 within this error; 0:
+    they are exact (known, with pixels: shoeboxes and a refined scale)"""
     model_error: Optional[float] = None
     """relative error of the model's spots, added to the variance, because no real spot has an ideal shape; default: 0.1
     (free), 0 (known)"""
@@ -528,5 +531,6 @@ class DataKeywords(TypedDict, total=False):
     min_strong_reflections: int
     excitation_angle: float
     intensity_limit: float
+    intensity_error: float
     model_error: float
     roi: Numbers

@@ -159,7 +159,8 @@ static db_block block_of(const db_boxes *boxes, const db_boxes_request *q, size_
                        .shape = boxes->image,
                        .offset = boxes->data.offset,
                        .loss = q->loss,
-                       .ridge = q->rule[b].ridge };
+                       .ridge = q->rule[b].ridge,
+                       .expected = q->rule[b].expected };
 }
 
 static void derive_here(const db_boxes *boxes, const db_boxes_request *q, size_t b, db_block *block,

@@ -161,7 +161,8 @@ static void add_group(const db_block *block, double intensity, const db_derivati
 double db_block_derive(const db_block *block, const double linear[DB_LINEAR],
                        const db_derivatives *derivatives, double *gradient, double *normal) {
     const size_t all = derivatives->variables + DB_LINEAR, intensity = derivatives->variables;
-    double value = block->ridge * linear[0] * linear[0];
+    const double off = linear[0] - block->expected;
+    double value = block->ridge * off * off;
     row_group group;
     group.count = 0;
     memset(gradient, 0, all * sizeof *gradient);
@@ -179,7 +180,7 @@ double db_block_derive(const db_block *block, const double linear[DB_LINEAR],
     }
     if (group.count) add_group(block, linear[0], derivatives, &group, gradient, normal);
     if (block->used[0]) {
-        gradient[intensity] += 2 * block->ridge * linear[0];
+        gradient[intensity] += 2 * block->ridge * off;
         if (normal) normal[intensity * all + intensity] += block->ridge;
     }
     return value;

@@ -22,7 +22,8 @@ typedef struct db_block {
     const float *shape;          /* the rendered image */
     const float *offset;         /* fixed part of the background (counts); NULL: none */
     const db_loss *loss;
-    double ridge;        /* 1/sigma^2 of a prior J = 0 +- sigma; 0: none */
+    double ridge; /* 1/sigma^2 of a prior J = expected +- sigma; 0: none */
+    double expected;
     int used[DB_LINEAR]; /* 1: the coefficient is free */
 } db_block;
 

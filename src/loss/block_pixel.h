@@ -59,8 +59,9 @@ AD_FN void db_block_add(const db_block *block, const db_block_place *p, const db
 
 /* After all pixels: adds the ridge, removes coefficients that are not free. */
 AD_FN void db_block_close(const db_block *block, const double *linear, db_block_sums *sums) {
-    sums->value += block->ridge * linear[0] * linear[0];
-    sums->gradient[0] += 2 * block->ridge * linear[0];
+    const double off = linear[0] - block->expected;
+    sums->value += block->ridge * off * off;
+    sums->gradient[0] += 2 * block->ridge * off;
     sums->normal[0] += block->ridge;
     for (int i = 0; i < DB_LINEAR; i++) {
         if (block->used[i]) continue;

@@ -175,6 +175,7 @@ void db_measure_box(const db_box_frame *frame, const db_region *region, const fl
     block->offset = frame->background_fixed ? w->background : NULL;
     block->loss = &loss;
     block->ridge = rule->ridge;
+    block->expected = rule->expected;
     for (int i = 0; i < DB_LINEAR; i++) block->used[i] = rule->solved[i];
     memset(m, 0, sizeof *m);
     if (block->used[1] && !block->offset) m->solution.linear[1] = mean_background(w);

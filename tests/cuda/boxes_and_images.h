@@ -105,6 +105,7 @@ static const db_loss losses[] = {
 static inline void fill_rules(int kind) {
     for (int b = 0; b < BOXES; b++) {
         rule[b] = (db_box_rule){ .ridge = b % 4 == 2 ? 1e-5 : 0,
+                                 .expected = b % 3 ? 0 : 400,
                                  .held_at_zero = kind != 1,
                                  .links = (size_t)(b % 2) };
         for (int i = 0; i < DB_LINEAR; i++)
@@ -214,7 +215,8 @@ static inline void sum_box(const scene *s, const db_boxes_request *q, size_t b, 
                        .shape = s->image,
                        .offset = offset,
                        .loss = q->loss,
-                       .ridge = rule[b].ridge };
+                       .ridge = rule[b].ridge,
+                       .expected = rule[b].expected };
     const db_box_links *const list = &q->links[rule[b].links];
     const db_derivatives derivatives = { s->derivative, list->link, list->count, list->variables };
     db_box_solution *const own = &to->solution[b];

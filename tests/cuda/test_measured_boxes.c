@@ -59,7 +59,7 @@ static void place_boxes(size_t count) {
                          .offset = elements,
                          .stride = (size_t)fast + (b % 7 == 3 ? 2 : 0) };
         elements += region[b].stride * (size_t)slow;
-        rule[b] = (db_box_rule){ .ridge = b % 3 ? RIDGE : 0 };
+        rule[b] = (db_box_rule){ .ridge = b % 3 ? RIDGE : 0, .expected = b % 5 ? 0 : 30 };
         for (int i = 0; i < DB_LINEAR; i++) rule[b].solved[i] = b % 8 != 5 || i < 2;
         order[b] = (b * 7) % count; /* count is no multiple of 7 */
     }
@@ -271,6 +271,7 @@ static answer answer_of(size_t b, const float *shape, int fixed) {
     a.m.intensity = x[0];
     a.m.chi2 = chi2_of(b, shape, fixed, x);
     matrix[0][0] += rule[b].ridge;
+    right[0] += rule[b].ridge * rule[b].expected;
     if (a.determined) solve(matrix, right, used, a.m.solution.linear, &a.m.solution.variance);
     if (a.m.solution.linear[0] < 0) {
         used[0] = 0;
@@ -278,7 +279,7 @@ static answer answer_of(size_t b, const float *shape, int fixed) {
         a.m.solution.linear[0] = a.m.solution.variance = 0;
     }
     a.m.solution.loss = chi2_of(b, shape, fixed, a.m.solution.linear) +
-                        rule[b].ridge * pow(a.m.solution.linear[0], 2);
+                        rule[b].ridge * pow(a.m.solution.linear[0] - rule[b].expected, 2);
     add_pixels(b, shape, fixed, &a.m);
     a.determined = a.determined && a.m.pixels >= 12; /* the fit is not but rounding */
     return a;

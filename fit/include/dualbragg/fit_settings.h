@@ -182,6 +182,9 @@ typedef struct db_fit_settings {
     double intensity_limit;
     db_fit_starts starts;
     db_fit_joint joint;
+    /** known: relative error of the intensities, as of coordinates that are not exact: each shoebox has a factor J of
+     * its own with the prior 1 +- this error; 0: intensities are exact */
+    double intensity_error;
     /** 1: for spots in closed form each stage chooses the number of sub-pixels so that errors of
      * pixels are below a tenth of the model error (db_spots_oversample); 0: as in the experiment */
     int choose_oversample;

@@ -170,12 +170,13 @@ static double loss_at(const db_block *block, const double p[PARAMETERS], double 
     return solve(block, intensity, NULL, NULL).loss;
 }
 
-static void check_gradient(double intensity, double ridge) {
+static void check_gradient(double intensity, double ridge, double expected) {
     const double at[PARAMETERS] = { 6.2, 5.1, 3.0 }, step = 2e-2;
     double gradient[PARAMETERS] = { 0 };
     measure(300);
     db_block block = whole();
     block.ridge = ridge;
+    block.expected = expected;
     block.used[0] = !(intensity > 0);
     solve(&block, intensity, gradient, NULL);
     for (int k = 0; k < PARAMETERS; k++) {
@@ -204,7 +205,9 @@ static void coefficients_have_slopes(void **state) {
     for (int target = DB_FIT_WEIGHTED; target <= DB_FIT_STUDENT; target++) {
         measure(300);
         use((db_fit_target)target, 0.1);
-        const db_block block = whole();
+        db_block block = whole();
+        block.ridge = 1e-4;
+        block.expected = 500;
         const db_derivatives derivatives = { slopes, links, PARAMETERS, PARAMETERS };
         double gradient[ALL] = { 0 }, normal[ALL * ALL] = { 0 };
         db_block_derive(&block, linear, &derivatives, gradient, normal);
@@ -228,9 +231,10 @@ static void gradient_is_that_of_the_projected_loss(void **state) {
     for (int target = DB_FIT_WEIGHTED; target <= DB_FIT_STUDENT; target++) {
         measure(300);
         use((db_fit_target)target, target % 2 ? 0.1 : 0);
-        check_gradient(0, 0);
-        check_gradient(0, 1e-3);
-        check_gradient(250, 0);
+        check_gradient(0, 0, 0);
+        check_gradient(0, 1e-3, 0);
+        check_gradient(0, 1e-3, 400);
+        check_gradient(250, 0, 0);
     }
 }
 
@@ -327,6 +331,11 @@ static void a_ridge_shrinks_the_intensity(void **state) {
     /* A prior as wide as the measurement's own error halves it. */
     close_to(tight.linear[0], 0.5 * loose.linear[0], 1e-9);
     close_to(tight.variance, 0.5 * loose.variance, 1e-9);
+    /* One about another intensity draws it there, half of the way. */
+    block.expected = 2 * loose.linear[0];
+    const solved drawn = solve(&block, 0, NULL, NULL);
+    close_to(drawn.linear[0], 1.5 * loose.linear[0], 1e-9);
+    close_to(drawn.loss - loose.loss, 0.5 * loose.linear[0] * loose.linear[0] * block.ridge, 1e-6);
 }
 
 static void a_shape_of_nothing_leaves_the_plane(void **state) {

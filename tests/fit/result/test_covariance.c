@@ -228,7 +228,8 @@ static void scatter_of_parts_and_regions_makes_errors(void **state) {
             close_to(c.robust[i], sqrt(alone[i] * (count < 8 ? 40 / 38.0 : 2 * 8 / 6.0)));
     }
     for (size_t count = 2; count < 4; count++) { /* fewer count, too, if there is nothing better */
-        const db_scatter scatter = { parts, NULL, count, 1, 2, NULL };
+        const double large[4] = { 50, 10, 10, 70 };
+        const db_scatter scatter = { large, NULL, count, 1, 2, NULL };
         double misfit = 1;
         db_covariance_clear(&c);
         assert_int_equal(db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE, &scatter,
@@ -236,37 +237,43 @@ static void scatter_of_parts_and_regions_makes_errors(void **state) {
                          DB_OK);
         for (int i = 0; i < 2; i++)
             if (count > 2)
-                close_to(c.robust[i], sqrt(alone[i] * 3));
+                close_to(c.robust[i], sqrt(10 * alone[i] * 3));
             else
                 assert_true(isnan(c.robust[i]));
     }
-    const db_scatter poor[2] = { { parts, NULL, 3, 1, 2, NULL }, { normal, NULL, 7, 1, 2, NULL } };
-    double misfit = 1;
-    db_covariance_clear(&c);
-    assert_int_equal(
-        db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE, poor, 2, &c, &misfit),
-        DB_OK); /* the better of two poor ones, here just the noise, which tells nothing */
-    for (int i = 0; i < 2; i++) assert_true(isnan(c.robust[i]));
 }
 
-/* A quantity that priors hold absorbs no scatter: here the first is free, and 9/16 of the second one held. */
+/* A quantity that priors hold absorbs no scatter: here the first is free, and 9/16 of the second one held. Fewer than four parts for
+ * each quantity count if their scatter surely exceeds noise. */
 static void held_quantities_absorb_no_scatter(void **state) {
     (void)state;
-    const double normal[4] = { 4, 2, 2, 9 }, priors[4] = { 0, 0, 0, 4.5 },
-                 parts[4] = { 8, 4, 4, 18 };
+    const double normal[4] = { 4, 2, 2, 9 }, priors[4] = { 0, 0, 0, 4.5 }, held = 4.5 * 4 / 32;
     const int used[2] = { 1, 1 };
-    const double held = 4.5 * 4 / 32;
-    for (size_t count = 3; count < 8; count++) { /* four parts for each are enough: 6 */
-        const db_scatter scatter[2] = { { parts, NULL, count, 1, 2, priors },
-                                        { normal, NULL, 8, 1, 2, NULL } };
-        double misfit = 1;
-        db_covariance_clear(&c);
-        assert_int_equal(db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE, scatter,
-                                            2, &c, &misfit),
-                         DB_OK);
-        const double n = (double)count, factor = n / (n - 2 + held);
-        for (int i = 0; i < 2; i++)
-            close_to(c.robust[i] / c.error[i], sqrt(count < 6 ? 8 / 6.0 : 2 * factor));
+    for (size_t count = 2; count < 9; count++) {
+        for (int k = 1; k < 40; k++) {
+            double parts[4], misfit = 1;
+            const double times = 0.25 * k, n = (double)count, left = n - 2 + held;
+            for (int i = 0; i < 4; i++)
+                parts[i] =
+                    times * (normal[i] - priors[i]) + priors[i]; /* of the data, and the priors */
+            const db_scatter scatter = { parts, NULL, count, 1, 2, priors };
+            const int counts =
+                count >= 8 || (count > 2 && times > left / n * (1 + 3 * sqrt(2 / left)));
+            db_covariance_clear(&c);
+            assert_int_equal(db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE,
+                                                &scatter, 1, &c, &misfit),
+                             DB_OK);
+            for (int i = 0; i < 2; i++) {
+                if (!counts) {
+                    assert_true(isnan(c.robust[i]));
+                    continue;
+                }
+                const double sandwich[2] = { 9 / 32., 4 / 32. }, /* with the priors' own part */
+                    of_priors = i == 0 ? 4.5 * 2 * 2 / (32. * 32) : 4.5 * 4 * 4 / (32. * 32),
+                             variance = times * (sandwich[i] - of_priors) + of_priors;
+                close_to(c.robust[i], sqrt(variance * n / left));
+            }
+        }
     }
 }
 

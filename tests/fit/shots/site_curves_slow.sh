@@ -111,6 +111,42 @@ assert 0.1 <= chosen["kramers_kronig"] <= 0.8 and 0.5 <= chosen["smoothness"] <=
 sys.exit(not (0.6 < rms < 1.3 and max(map(abs, edges)) < 3 and abs(shift - 2) < 3 * error < 6 and found["chi2_reduced"][1] < 1.05 and
               abs(beam["beam_fast"][0] - 50.5 * 0.32) < 5 * beam["beam_fast"][1]))
 END
+# Coordinates of the other atoms that are 0.1 A off: each shoebox has a factor of its own.
+"$PYTHON" - << 'END'
+import numpy
+
+chance = numpy.random.default_rng(9)
+with open("f.pdb") as file, open("off.pdb", "w") as off:
+    for line in file:
+        if " LIG " in line or " S1 " in line:
+            place = [float(line[k:k + 8]) + chance.normal(0, 0.1 / 3 ** 0.5) for k in (30, 38, 46)]
+            line = line[:30] + "%8.3f%8.3f%8.3f" % tuple(place) + line[54:]
+        off.write(line)
+END
+for error in 0 1; do
+    sed "s/f.pdb/off.pdb/; s/^data: {/data: {pixels: shoeboxes, max_shoeboxes: 1000, intensity_error: $error, /" curves.yaml > off.yaml
+    fit 0 off.yaml --output "off_$error" --no-report
+done
+"$PYTHON" - << 'END' || fail "curves from coordinates that are off: $(cat off_1.log)"
+import json
+import sys
+
+import numpy
+
+for error in 0, 1:
+    found = json.load(open(f"off_{error}.json"))
+    squares, edges = [], []
+    for curve, name in zip(found["curves"], ("fe1", "fe2")):
+        truth = numpy.loadtxt(name + ".tsv")
+        for column, key in (1, "fp"), (2, "fdp"):
+            squares += list(numpy.square(numpy.array(curve[key]) - truth[:, column]))
+        edges.append((curve["edge"], curve["edge_error"]))
+    rms, shift, quoted, chi2 = numpy.sqrt(numpy.mean(squares)), *(found["curves"][1][k] for k in ("shift", "shift_error")), found["chi2_reduced"][1]
+    print(f"intensity_error {error}: off by {rms:.2f} electrons, edges {edges}, shift {shift:.2f} +- {quoted:.2f} eV, chi2 {chi2:.3f}")
+    if error == 0:
+        exact = rms
+sys.exit(not (rms < 0.4 * exact and abs(shift - 2) < 3 * quoted and quoted < 6 and chi2 < 1.05))
+END
 # the curves are a start again, and what sim renders
 fit 0 found.yaml --output again --no-report
 "$DUALBRAGG" sim -model f.pdb -sites FES:FE1=found_curve1.tsv,FES:FE2=found_curve2.tsv -model_resolution 2.5 -cell 28 33 24 90 90 90 -N 10 \

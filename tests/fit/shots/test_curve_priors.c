@@ -357,6 +357,52 @@ static void an_edge_is_half_of_the_step(void **state) {
     let_go(all);
 }
 
+/* A curve of noise rises through the middle at several places, and steeply. Any of them may be the edge. */
+static void the_edge_of_noise_may_lie_at_any_crossing(void **state) {
+    (void)state;
+    db_shots *const all = shots_with_curves();
+    db_fit_estimates estimates = { .memory = NULL };
+    db_found_curves found;
+    const double second[POINTS] = { 0.5, 6, -9, 12, -3, 10, -8, 4, 4 };
+    all->settings.curves.wings[0] = 1;
+    assert_int_equal(db_estimates_make(context, &all->settings, &estimates), DB_OK);
+    for (size_t i = 0; i < UNKNOWNS; i++) {
+        estimates.list[i].value = i > POINTS ? second[i - 1 - POINTS] : -4;
+        estimates.list[i].error = i == 1 + POINTS || i == 2 * POINTS ? 0.3 : 8;
+    }
+    assert_int_equal(db_curves_found(context, "FE=table", &all->settings, &estimates, &found),
+                     DB_OK);
+    const double edge = found.kind[0].edge;
+    assert_true(edge > first + 2 * step && edge < first + 3 * step); /* the steepest: -9 to 12 */
+    double squares = 0, sum = 0;
+    for (int below = 1; below < POINTS; below++) { /* all steps, by their chi2 */
+        double chi2 = 0;
+        for (int side = 0; side < 2; side++) {
+            const int from = side ? below : 0, to = side ? POINTS : below;
+            double weight = 0, mean = 0;
+            for (int i = from; i < to; i++) {
+                const double w = 1 / square_of(estimates.list[1 + POINTS + i].error);
+                weight += w;
+                mean += w * second[i];
+            }
+            mean /= weight;
+            for (int i = from; i < to; i++)
+                chi2 += square_of((second[i] - mean) / estimates.list[1 + POINTS + i].error);
+        }
+        const double off = fabs(first + step * (below - 0.5) - edge) - step;
+        if (off > 0) squares += exp(-0.5 * chi2) * off * off;
+        sum += exp(-0.5 * chi2);
+    }
+    const double doubt = sqrt(squares / sum);
+    print_message("edge of noise: %.3f +- %.3f eV, steps %.3f eV off\n", edge,
+                  found.kind[0].edge_error, doubt);
+    assert_true(doubt > 2 * step && found.kind[0].edge_error > doubt);
+    assert_true(found.kind[0].edge_error < hypot(doubt, 2.5 * step));
+    db_found_curves_clear(&found);
+    free(estimates.memory);
+    let_go(all);
+}
+
 /* Without wings the levels are the means of what lies 10 eV or more from the step at 7122.5 eV, by their errors. */
 static void levels_without_wings_have_all_points_beyond_the_edge(void **state) {
     (void)state;
@@ -490,6 +536,7 @@ int main(void) {
         cmocka_unit_test(no_curves_no_priors),
         cmocka_unit_test(shots_tell_how_smooth_curves_are),
         cmocka_unit_test(an_edge_is_half_of_the_step),
+        cmocka_unit_test(the_edge_of_noise_may_lie_at_any_crossing),
         cmocka_unit_test(levels_without_wings_have_all_points_beyond_the_edge),
         cmocka_unit_test(edges_are_apart_by_an_area),
     };

@@ -70,7 +70,8 @@ typedef struct db_box_data {
 
 /** Free coefficients of a box. All zeros: none. */
 typedef struct db_box_rule {
-    double ridge;                    /**< 1/sigma^2 of a prior J = 0 +- sigma; 0: none */
+    double ridge;                    /**< 1/sigma^2 of a prior J = expected +- sigma; 0: none */
+    double expected;                 /**< J of the prior */
     unsigned char solved[DB_LINEAR]; /**< 1: the coefficient moves to its best value */
     unsigned char summed[DB_LINEAR]; /**< 1: the sums have derivatives by the coefficient */
     unsigned char held_at_zero;      /**< 1: sums have no derivatives by a J that is not above 0 */
