@@ -10,12 +10,12 @@ Each shot has an orientation, cell, brightness, block size, mosaic spread, bend,
 spikes of 0.2 %, in channels of 1 eV. The detector has 16 panels that are displaced in their plane by 0.1 mm and turned by 0.05 degree. Counts have
 photon noise and the scattering of water. Shots that are there already are kept.
 
-FOLDER/counts_N.h5    shot N; shots.txt: all of them, for dualbragg fit, as an experimenter knows them: orientations are off by 0.02
+FOLDER/counts_N.h5    shot N; fit.txt: all of them, for dualbragg fit, as an experimenter knows them: orientations are off by 0.02
                       degree, spectra are exact; blurred.txt: spectra as by a spectrometer that blurs by 10 eV, in channels of 5 eV
                       (blurred.yaml undoes it)
 FOLDER/nominal.expt, true.expt     the detector as an experimenter knows it, and as it is
 FOLDER/true_K.tsv     true curve of kind K; start.tsv: a step without structure
-FOLDER/fit.yaml       the configuration; known.txt and known.yaml: true geometry and spreads, scale and curves open (boxes.py)
+FOLDER/fit.yaml       the configuration; known.txt and known.yaml: true geometry and spreads, scale and curves open
 """
 import argparse
 import json
