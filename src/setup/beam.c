@@ -8,6 +8,7 @@
 #include <dualbragg/expert/beam_files.h>
 
 #include "base/context_internal.h"
+#include "base/photon_energy.h"
 
 static const double COUNT_LIMIT = 1e6;
 
@@ -123,6 +124,67 @@ static int spread_given(const db_setup *setup) {
     return setup->dispersion > 0 || setup->dispersion_steps > 0;
 }
 
+/* A spectrum may be a shape that was measured elsewhere, at up to this many times its wavelength or photon energy. What is farther
+ * is in another unit. */
+static const double most_shift = 3;
+
+/* Spectrometers and monochromators agree within a percent, a machine's drift included: so near must a number be for a unit
+ * to be suspected, while it is not so near as it stands. */
+static const double same_wavelength = 1.1;
+
+/* X-rays with longer waves have less than 2 keV, and few beams. */
+static const double longest_usual = 6.2;
+
+static int are_near(double a, double b) {
+    return a < same_wavelength * b && b < same_wavelength * a;
+}
+
+/* The unit that brings the mean of a spectrum near the given wavelength (A); NULL: none. Of a wavelength and its energy in keV the
+ * longer number is the energy, unless both could be either. */
+static const char *mistaken_unit(double mean, double given) {
+    const double kev = 1e-3 * DB_EV_ANGSTROM;
+    if (are_near(mean, given)) return NULL;
+    if (are_near(mean * given, kev))
+        return fmax(mean, given) < longest_usual ? "one of them looks like keV: energies are in eV"
+               : mean > given ? "the file looks like keV: its energies are to be in eV"
+                              : "the given wavelength looks like keV: it is to be in A";
+    return are_near(mean, 1e-3 * given) ? "the given energy looks like keV: it is to be in eV"
+           : are_near(kev / mean, 1e-3 * given) ? "both look like keV: energies are in eV"
+           : are_near(10 * mean, given) ? "the file looks like nm: its wavelengths are to be in A"
+                                        : NULL;
+}
+
+/* Refuses a spectrum that is to be shifted from another unit: it would also be mirrored, or too wide. */
+static db_status check_shift(db_context *context, const db_setup *setup, double mean) {
+    const double given = setup->wavelength;
+    const char *const unit = mistaken_unit(mean, given);
+    if (!unit && mean < most_shift * given && given < most_shift * mean) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "spectrum file %s: expected a mean near the given wavelength, %.6g A (%.6g eV), "
+                   "found %.6g A; %s",
+                   setup->spectrum_file, given, DB_EV_ANGSTROM / given, mean,
+                   unit ? unit : "a spectrum is moved by a factor of 3 at most");
+}
+
+static double mean_wavelength(const db_spectrum *read) {
+    double total = 0, mean = 0;
+    for (size_t k = 0; k < read->count; k++) {
+        total += read->weight[k];
+        mean += read->weight[k] * read->wavelength[k];
+    }
+    return mean / total;
+}
+
+static void remark_spectrum(const db_setup *setup, const db_spectrum *read, double mean,
+                            double wavelength, const db_setup_notes *notes) {
+    if (setup->wavelength_given)
+        db_setup_note(notes, "spectrum of %zu wavelengths shifted from a mean of %.6g A to %.6g A",
+                      read->count, mean, wavelength);
+    else
+        db_setup_note(notes, "spectrum of %zu wavelengths with a mean of %.6g A%s", read->count,
+                      wavelength, wavelength > longest_usual ? " (if these are keV, give eV)" : "");
+}
+
 /* Replaces the dispersion by a spectrum, for every direction of the grid. */
 static db_status spectrum(db_context *context, const db_setup *setup, db_beam *beam,
                           const db_setup_notes *notes) {
@@ -138,15 +200,14 @@ static db_status spectrum(db_context *context, const db_setup *setup, db_beam *b
                        setup->spectrum_file, setup->source_file ? "source file" : "dispersion");
     DB_TRY(spread_sources(context, setup, beam, notes));
     DB_TRY_STAGE(context, "read files", db_read_spectrum(context, setup->spectrum_file, &read));
-    db_status status = setup->spectrum_resolution > 0
-                           ? db_spectrometer_undo(context, setup->spectrum_resolution, &read)
-                           : DB_OK;
+    const double mean = mean_wavelength(&read);
+    db_status status = setup->wavelength_given ? check_shift(context, setup, mean) : DB_OK;
+    if (status == DB_OK && setup->spectrum_resolution > 0)
+        status = db_spectrometer_undo(context, setup->spectrum_resolution, &read);
     if (status == DB_OK)
         status = db_beam_set_spectrum(context, beam, read.wavelength, read.weight, read.count,
                                       setup->wavelength_given);
-    if (status == DB_OK)
-        db_setup_note(notes, "spectrum of %zu wavelengths %s a mean of %.6g A", read.count,
-                      setup->wavelength_given ? "shifted to" : "with", beam->wavelength);
+    if (status == DB_OK) remark_spectrum(setup, &read, mean, beam->wavelength, notes);
     db_spectrum_clear(&read);
     return status;
 }

@@ -96,6 +96,14 @@ END
     for curve in ../zinc.tsv table; do
         sites 3 "looks like keV: expected energies in eV" ZN:ZN=$curve -spectrumfile ../both_kev.txt
     done
+    # a spectrum in keV and a wavelength, with sites and without
+    for kinds in "-sites ZN:ZN=table" "-sites ZN:ZN=../zinc.tsv" ""; do
+        for given in "-lambda 1.2835" "-energy 9660"; do
+            expect 3 "both_kev.txt: expected a mean near the given wavelength, 1.28" sim $pulses -nointerpolate \
+                -model ../model.pdb -model_resolution 6 -spectrumfile ../both_kev.txt $given $kinds -floatfile o
+            grep -q "found 9.625 A; the file looks like keV" ../err || complain "no word of keV: $(cat ../err)"
+        done
+    done
     expect 3 "a source has 9.65 A, which is 1284.8103 eV, where Zn has no edge" sim $pulses -nointerpolate -model ../model.pdb \
         -model_resolution 6 -lambda 9.65 -sites ZN:ZN=table -floatfile o
     model 100.00 | sed 's/ZN/SE/g' > ../selenium.pdb

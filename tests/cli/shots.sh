@@ -151,6 +151,12 @@ rm -f x.h5
 grep -q "spectrum resolution: 10 eV has no effect without a spectrum file" said || complain "no word about spectrum_resolution: $(cat said)"
 rm -f x.bin
 
+# in another unit
+echo "9.54 1" > kev.txt
+echo 'misset=[1, 2, 3] spectrum=kev.txt' > in_kev.txt
+# shellcheck disable=SC2086
+refuse "kev.txt: expected a mean near the given wavelength, 1.3 A" $base --shots in_kev.txt -hdf5file x.h5
+
 # noise on an image of such a file, whose geometry goes on
 printf 'misset=[1, 2, 3]\nmisset=[4, 5, 6] seed=9\n' > two.txt
 # shellcheck disable=SC2086

@@ -240,6 +240,66 @@ static void a_spectrum_takes_the_place_of_dispersion(void **state) {
     setup_assert_refused(&setup, DB_ERROR_UNSUPPORTED, "compat");
 }
 
+/* A spectrum far from the wavelength that it is to have is refused: energies in keV are taken for wavelengths, and the spectrum
+ * would be mirrored. A shape from elsewhere may come from up to three times the wavelength. */
+static void a_spectrum_in_another_unit_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *lines;
+        double wavelength;
+        const char *expected[3];
+    } cases[] = {
+        { "9.65 1\n9.66 3\n9.67 2\n",
+          1.2835,
+          { "spectrum file kev.eV: expected a mean near the given wavelength, 1.2835 A (9659.85 "
+            "eV)",
+            "found 9.66167 A", "the file looks like keV: its energies are to be in eV" } },
+        { "2.472 1\n", 5.0156, { "2.472 A", "looks like keV", "" } },
+        { "4.9664 1\n", 2.496, { "4.9664 A", "looks like keV", "" } },
+        { "7.12 1\n", 1.6, { "7.12 A", "looks like keV", "" } }, /* 9 % from the file's */
+        { "9659 1\n9661 1\n",
+          1283.48,
+          { "1283.48 A (9.66", "the given energy looks like keV", "" } },
+        { "9659 1\n9661 1\n", 9.66, { "9.66 A", "the given wavelength looks like keV", "" } },
+        { "9.66 1\n", 1283.48, { "9.66 A", "both look like keV", "" } },
+        { "0.12835 1\n", 1.2835, { "0.12835 A", "the file looks like nm", "" } },
+        { "1 1\n", 3.1, { "found 1 A", "is moved by a factor of 3 at most", "" } },
+    };
+    db_setup setup = setup_start();
+    setup.spectrum_file = "kev.eV";
+    setup.wavelength_given = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setup_write_file("kev.eV", cases[i].lines);
+        setup.wavelength = cases[i].wavelength;
+        for (int k = 0; k < 3; k++)
+            setup_assert_refused(&setup, DB_ERROR_INPUT, cases[i].expected[k]);
+        setup.spectrum_resolution = 10; /* nothing is undone before */
+        setup_assert_refused(&setup, DB_ERROR_INPUT, cases[i].expected[0]);
+        setup.spectrum_resolution = 0;
+    }
+    static const struct {
+        const char *lines;
+        double wavelength;
+    } fine[] = { { "1.2 1\n", 1.25 },
+                 { "3.6 1\n", 3.444 },
+                 { "1 1\n", 2.9 },
+                 { "2.9 1\n", 1 },
+                 { "5.2 1\n", 5 } };
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+        setup_write_file("kev.eV", fine[i].lines);
+        setup.wavelength = fine[i].wavelength;
+        db_experiment e = setup_resolved(&setup);
+        setup_assert_close(e.beam.wavelength, fine[i].wavelength, 1e-12);
+        assert_non_null(strstr(setup_notices(), "shifted from a mean of "));
+        db_experiment_clear(&e);
+    }
+    setup_write_file("kev.eV", "9.66 1\n");
+    setup.wavelength_given = 0;
+    db_experiment e = setup_resolved(&setup);
+    assert_non_null(strstr(setup_notices(), "9.66 A (if these are keV, give eV)"));
+    db_experiment_clear(&e);
+}
+
 static void flux_time_and_beam_size_make_the_fluence(void **state) {
     (void)state;
     db_setup setup = setup_start();
@@ -414,6 +474,7 @@ int main(void) {
         cmocka_unit_test(a_source_file_replaces_the_grid),
         cmocka_unit_test(scale_and_tilt_are_those_of_the_beam),
         cmocka_unit_test(a_spectrum_takes_the_place_of_dispersion),
+        cmocka_unit_test(a_spectrum_in_another_unit_is_refused),
         cmocka_unit_test(blur_of_a_spectrometer_is_undone),
         cmocka_unit_test(flux_time_and_beam_size_make_the_fluence),
         cmocka_unit_test(phi_steps_follow_from_what_is_given),

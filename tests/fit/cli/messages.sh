@@ -60,6 +60,9 @@ expect 2 "model.misett: unknown key; the nearest known one is 'misset'" wrong.ya
 [ ! -e refused_shots ] || { echo "FAILED: refused_shots is left"; failures=$((failures + 1)); }
 expect 3 'found 0.968627 keV (a wavelength of 12.8 A)' crystal.img --cell 40 55 70 model.wavelength=12.8 model.sensor_material=Si \
     model.sensor_thickness=450
+printf '12.3 1\n12.5 1\n' > kev.txt
+expect 3 'kev.txt: expected a mean near the given wavelength, 1 A (12398.4 eV), found 12.4 A; the file looks like keV' fit.yaml \
+    --image crystal.img model.spectrum=kev.txt model.wavelength=1
 if "$DUALBRAGG" --version | grep -q gemmi; then
     expect 2 "its symbol (P 43 21 2), found 'P 41 21 22'" blank.img model.symmetry='P 41 21 22'
     expect 2 "its symbol (P 43 21 2), found 'p 41 21 22'" blank.img model.symmetry='p 41 21 22'
