@@ -13,6 +13,14 @@
 /* Beams with shorter waves (A) are electrons: photons would have 250 keV. */
 #define DB_SHORTEST_X_RAY 0.05
 
+/* No crystal diffracts photons of less (eV): they have waves of 124 A. Numbers below are in keV. */
+#define DB_LEAST_X_RAY_EV 100
+
+/* The factor that brings an energy into a range; 1: it lies there. */
+static inline double db_factor_to_range(double energy, double first, double last) {
+    return fmax(1, fmax(first / energy, energy / last));
+}
+
 /* Kinetic energy (eV) of electrons with a wavelength (A), from their momentum h / wavelength. */
 static inline double db_electron_energy(double wavelength) {
     const double momentum = DB_EV_ANGSTROM / wavelength; /* times the speed of light, eV */

@@ -107,25 +107,46 @@ static db_status check_kind(db_context *context, const db_site_kinds *sites, int
     return check_points(context, kind);
 }
 
-/* Checks that a curve reaches an energy of the spectrum, up to rounding: energies are computed back from
- * wavelengths (for -energy with another factor, 1.3e-8). */
-static db_status check_reach(db_context *context, const db_site_kind *kind, double energy) {
-    const double rounding = 1e-7 * energy, first = kind->energy[0],
-                 last = kind->energy[kind->count - 1];
-    if (energy >= first - rounding && energy <= last + rounding) return DB_OK;
-    const double wavelength = DB_EV_ANGSTROM / energy, of_kev = 1000 * wavelength;
-    const int thousands = energy / last > 300 && energy / first < 3000;
-    if (of_kev >= first - rounding && of_kev <= last + rounding)
-        return db_fail(context, DB_ERROR_INPUT,
-                       "sites %s: a source has %.8g A, which is %.8g eV: expected a curve that "
-                       "reaches there, found one from %.8g to %.8g eV; %.8g looks like keV: "
-                       "expected energies in eV",
-                       kind->name, wavelength, energy, first, last, wavelength);
+db_status db_site_check_photons(db_context *context, const char *name, double longest) {
+    const double energy = DB_EV_ANGSTROM / longest;
+    if (energy >= DB_LEAST_X_RAY_EV) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT,
-                   "sites %s: a source has %.8g eV: expected a curve that reaches there, found one "
-                   "from %.8g to %.8g%s",
-                   kind->name, energy, first, last,
-                   thousands ? "; these look like keV: energies are in eV" : " eV");
+                   "sites %s: a source has %.7g eV (%.6g A): expected X-rays of at least %d eV; "
+                   "%.7g looks like keV: energies are in eV",
+                   name, energy, longest, DB_LEAST_X_RAY_EV, energy);
+}
+
+/* What makes a curve reach a wavelength (A) that it misses as numbers stand: another unit of the curve, or energies in keV that
+ * were taken for wavelengths. longest, shortest: X-rays of 2 and 6.2 keV, between which a number may be both. "": nothing. */
+static const char *mistaken_unit(double wavelength, double first, double last) {
+    const double most = 3, shortest = 2, longest = 6.2, energy = DB_EV_ANGSTROM / wavelength,
+                 stands = db_factor_to_range(energy, first, last),
+                 curve = db_factor_to_range(energy, 1000 * first, 1000 * last),
+                 source = db_factor_to_range(1000 * wavelength, first, last),
+                 same = db_factor_to_range(wavelength, first, last),
+                 least = fmin(curve, fmin(source, same));
+    if (least >= stands || least > most) return "";
+    if (least == source) return "; the source's wavelength looks like keV: expected energies in eV";
+    if (least == same)
+        return wavelength > longest
+                   ? "; these and the source's wavelength look like keV: energies are in eV"
+               : wavelength < shortest
+                   ? "; these look like wavelengths in A: energies are in eV"
+                   : "; these look like wavelengths in A, or like keV: energies are in eV";
+    return "; these look like keV: energies are in eV";
+}
+
+/* Checks that a curve reaches a source, up to rounding: energies are computed back from wavelengths (for -energy with another
+ * factor, 1.3e-8, which seven digits do not show). */
+static db_status check_reach(db_context *context, const db_site_kind *kind, double wavelength) {
+    const double energy = DB_EV_ANGSTROM / wavelength, rounding = 1e-7 * energy,
+                 first = kind->energy[0], last = kind->energy[kind->count - 1];
+    if (energy >= first - rounding && energy <= last + rounding) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "sites %s: a source has %.7g eV (%.7g A): expected a curve that reaches there, "
+                   "found one from %.7g to %.7g eV%s",
+                   kind->name, energy, wavelength, first, last,
+                   mistaken_unit(wavelength, first, last));
 }
 
 db_status db_site_kinds_check(db_context *context, const db_experiment *e) {
@@ -150,8 +171,8 @@ db_status db_site_kinds_check(db_context *context, const db_experiment *e) {
     db_model_wavelengths(e, range);
     for (int k = 0; k < sites->count; k++) {
         DB_TRY(check_kind(context, sites, k));
-        for (int end = 0; end < 2; end++)
-            DB_TRY(check_reach(context, &sites->kind[k], DB_EV_ANGSTROM / range[end]));
+        DB_TRY(db_site_check_photons(context, sites->kind[k].name, range[1]));
+        for (int end = 0; end < 2; end++) DB_TRY(check_reach(context, &sites->kind[k], range[end]));
     }
     return DB_OK;
 }

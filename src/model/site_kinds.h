@@ -23,6 +23,9 @@ void db_site_kinds_take_curves(const db_site_kinds *from, db_site_kinds *to);
 /* DB_ERROR_INPUT, naming the kind, where curves are none or do not reach all sources. */
 db_status db_site_kinds_check(db_context *context, const db_experiment *experiment);
 
+/* DB_ERROR_INPUT, naming the kind, where the longest of the sources' wavelengths (A) is none of X-rays. */
+db_status db_site_check_photons(db_context *context, const char *name, double longest);
+
 /* A bound of |F|^2 of an entry (its part) at all energies. */
 double db_site_largest_square(const db_site_kinds *sites, const double *part);
 

@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "base/photon_energy.h"
 #include "model/model.h"
+#include "model/site_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,11 +75,12 @@ static db_status check_unit(db_context *context, const db_site_choice *choice,
     const double near = 0.05, longest = 6.2; /* A: 2 keV */
     const double low = (1 - near) * DB_EV_ANGSTROM / range[1],
                  high = (1 + near) * DB_EV_ANGSTROM / range[0];
+    DB_TRY(db_site_check_photons(context, choice->sites, range[1]));
     if (range[0] < longest || has_edge(choice, low, high) ||
         !has_edge(choice, (1 - near) * 1000 * range[0], (1 + near) * 1000 * range[1]))
         return DB_OK;
     return db_fail(context, DB_ERROR_INPUT,
-                   "sites %s: a source has %.8g A, which is %.8g eV, where %s has no edge; %.8g "
+                   "sites %s: a source has %.7g A, which is %.7g eV, where %s has no edge; %.7g "
                    "looks like keV: expected energies in eV",
                    choice->sites, range[0], DB_EV_ANGSTROM / range[0], choice->element, range[0]);
 }

@@ -91,7 +91,8 @@ END
     printf '%s\n' "9.5 -5 0.5" "9.7 -4 3.9" > ../kev.tsv
     sites 3 "these look like keV: energies are in eV" ZN:ZN=../kev.tsv
     printf '%s\n' "9500 -5 0.5" "9600 -4 3.9" > ../short.tsv
-    sites 3 "a source has 9650 eV: expected a curve that reaches there, found one from 9500 to 9600 eV" ZN:ZN=../short.tsv
+    sites 3 "a source has 9650 eV (1.28481 A): expected a curve that reaches there, found one from 9500 to 9600 eV" ZN:ZN=../short.tsv
+    printf '%s\n' "9.6 -5 0.5" "9.62 -4 3.9" > ../short_kev.tsv
     awk '{ print $1 / 1000, $2 }' ../both.txt > ../both_kev.txt # 9.6 A
     for curve in ../zinc.tsv table; do
         sites 3 "looks like keV: expected energies in eV" ZN:ZN=$curve -spectrumfile ../both_kev.txt
@@ -104,7 +105,20 @@ END
             grep -q "found 9.625 A; the file looks like keV" ../err || complain "no word of keV: $(cat ../err)"
         done
     done
-    expect 3 "a source has 9.65 A, which is 1284.8103 eV, where Zn has no edge" sim $pulses -nointerpolate -model ../model.pdb \
+    # both in keV; -energy in keV, with the curve in keV, too; a curve in A; energies as they were given
+    sites 3 "a source has 1298.264 eV (9.55 A): expected a curve that reaches there, found one from 9.6 to 9.62 eV; these and the source's wavelength look like keV" \
+        ZN:ZN=../short_kev.tsv -spectrumfile ../both_kev.txt
+    for curve in ../zinc.tsv ../kev.tsv table; do
+        expect 3 "a source has 9.66 eV (1283.48 A): expected X-rays of at least 100 eV; 9.66 looks like keV" sim $pulses -nointerpolate \
+            -model ../model.pdb -model_resolution 6 -energy 9.66 -sites ZN:ZN=$curve -floatfile o --quiet
+    done
+    printf '%s\n' "1.27 -5 0.5" "1.3 -4 3.9" > ../angstrom.tsv
+    sites 3 "found one from 1.27 to 1.3 eV; these look like wavelengths in A: energies are in eV" ZN:ZN=../angstrom.tsv
+    printf '%s\n' "1.3 -5 0.5" "1.27 -4 3.9" > ../falling.tsv
+    sites 3 "found 1.27 after 1.3 eV; these are no energies in eV" ZN:ZN=../falling.tsv
+    expect 3 "a source has 9660 eV (1.28348" sim $pulses -nointerpolate -model ../model.pdb -model_resolution 6 -energy 9660 \
+        -sites ZN:ZN=../short.tsv -floatfile o
+    expect 3 "a source has 9.65 A, which is 1284.81 eV, where Zn has no edge" sim $pulses -nointerpolate -model ../model.pdb \
         -model_resolution 6 -lambda 9.65 -sites ZN:ZN=table -floatfile o
     model 100.00 | sed 's/ZN/SE/g' > ../selenium.pdb
     expect 3 "a source has 12.658 A, which is 979.4928 eV, where Se has no edge" sim $pulses -nointerpolate -model ../selenium.pdb \

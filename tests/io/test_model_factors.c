@@ -742,6 +742,17 @@ static void a_curve_on_few_points_keeps_f_prime_with_f_second(void **state) {
     assert_int_equal(few.count, 0);
     assert_int_equal(db_site_curve_onto(test_context(), kilo, &fine), DB_ERROR_INPUT);
     assert_non_null(strstr(db_context_message(test_context()), "look like keV"));
+    static const char *const texts[2][2] = {
+        { "7.0 -5 1\n7.24 -4 4\n", "the curve looks like keV" },
+        { "1.73 -5 1\n1.76 -4 4\n", "the curve looks like wavelengths in A" },
+    };
+    for (int i = 0; i < 2; i++) {
+        db_site_kind other = { .name = "FES:FE1" };
+        expect_ok(test_context(),
+                  db_read_site_curve(test_context(), folder_text("c.tsv", texts[i][0]), &other));
+        assert_int_equal(db_site_curve_onto(test_context(), points, &other), DB_ERROR_INPUT);
+        assert_non_null(strstr(db_context_message(test_context()), texts[i][1]));
+    }
 }
 
 int main(void) {

@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "base/growth.h"
+#include "base/photon_energy.h"
 #include "base/text_reader.h"
 #include "io/reflections/gemmi_files.h"
 
@@ -82,8 +83,9 @@ static db_status read_lines(db_context *context, db_text *text, curve_lines *lin
         const double before = lines->count ? lines->point[lines->count - 1][ENERGY] : 0;
         if (!(column[ENERGY] > before))
             return db_fail(context, DB_ERROR_INPUT,
-                           "%s:%zu: expected ascending energies, found %.10g after %.10g eV",
-                           text->path, text->line_number, column[ENERGY], before);
+                           "%s:%zu: expected ascending energies, found %.10g after %.10g eV%s",
+                           text->path, text->line_number, column[ENERGY], before,
+                           before < DB_LEAST_X_RAY_EV ? "; these are no energies in eV" : "");
         DB_GROW(context, lines->point, lines->room, lines->count + 1, "a curve of f' and f''");
         memcpy(lines->point[lines->count++], column, sizeof column);
     }
@@ -171,13 +173,16 @@ static db_status check_points(db_context *context, const db_site_kind *kind, con
                        "%g, %g, %g",
                        points[0], points[1], points[2]);
     if (points[0] >= first && points[1] <= last) return DB_OK;
+    const double kev = db_factor_to_range(points[0], 1000 * first, 1000 * last),
+                 angstrom = db_factor_to_range(DB_EV_ANGSTROM / points[0], first, last);
     return db_fail(context, DB_ERROR_INPUT,
-                   "sites %s: points from %.8g to %.8g eV: expected a curve that reaches there, "
-                   "found one from %.8g to %.8g eV%s",
+                   "sites %s: points from %.7g to %.7g eV: expected a curve that reaches there, "
+                   "found one from %.7g to %.7g eV%s",
                    kind->name, points[0], points[1], first, last,
                    points[1] / first < 0.003  ? "; the points look like keV"
-                   : last / points[0] < 0.003 ? "; the curve looks like keV"
-                                              : "");
+                   : last / points[0] > 0.003 ? ""
+                   : angstrom < kev           ? "; the curve looks like wavelengths in A"
+                                              : "; the curve looks like keV");
 }
 
 db_status db_site_curve_onto(db_context *context, const double points[3], db_site_kind *kind) {
