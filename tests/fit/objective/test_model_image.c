@@ -25,10 +25,12 @@ static db_fit_settings settings;
 static db_fit_result *result;
 static float *spots;
 
-static void refine(db_fit_intensity intensity) {
+/* bandwidth: relative variance (1e-6) */
+static void refine(db_fit_intensity intensity, double bandwidth) {
     if (rendered_experiment(context, PIXELS, 2000, &truth) != DB_OK)
         fail_msg("%s", db_context_message(context));
     truth.spread.mosaic = 0.01;
+    truth.spread.bandwidth = bandwidth;
     if (rendered_image(context, &truth, 5, &image) != DB_OK)
         fail_msg("%s", db_context_message(context));
     db_experiment start = truth; /* borrows */
@@ -161,7 +163,7 @@ static void intensities_are_right_within_their_errors(void) {
 
 static void free_intensities_have_images(void **state) {
     (void)state;
-    refine(DB_FIT_FREE);
+    refine(DB_FIT_FREE, 0);
     images_explain_what_the_report_says();
     is_what_sim_renders_of_the_list();
     intensities_are_right_within_their_errors();
@@ -169,17 +171,80 @@ static void free_intensities_have_images(void **state) {
 
 static void known_amplitudes_have_images_but_no_intensities(void **state) {
     (void)state;
-    refine(DB_FIT_KNOWN);
+    refine(DB_FIT_KNOWN, 0);
     images_explain_what_the_report_says();
     assert_true(!result->reflections && result->reflection_count == 0);
     assert_int_equal(db_fit_write_intensities(context, "x", result), DB_ERROR_USAGE);
     assert_int_equal(db_fit_write_table(context, "x", NULL, result), DB_ERROR_USAGE);
 }
 
+/* Numbers of a column of doubles: behind its name, its type, the number of rows (8 bytes) and of bytes (4), as msgpack has them. */
+static const unsigned char *column_of(const char *bytes, size_t size, const char *name) {
+    static const char type[] = "\x92\xa6"
+                               "double\x92\xcf";
+    const size_t length = strlen(name), head = strlen(type);
+    for (size_t at = 0; at + length + head + 13 < size; at++)
+        if (memcmp(bytes + at, name, length) == 0 && memcmp(bytes + at + length, type, head) == 0)
+            return (const unsigned char *)bytes + at + length + head + 13;
+    fail_msg("%s is no column", name);
+    return NULL;
+}
+
+static const db_spot *spot_of(const db_predicted_spots *list, const int hkl[3]) {
+    for (size_t i = 0; i < list->count; i++)
+        if (memcmp(list->spot[i].hkl, hkl, sizeof list->spot[i].hkl) == 0) return &list->spot[i];
+    return NULL;
+}
+
+/* The wavelengths in A that a list of spots of the refined model has, in the table and in the last columns of the text; their
+ * spread is a part of the band's, which is 0.2 %. */
+static void wavelengths_are_those_of_the_spots(const char *bytes, size_t size) {
+    const unsigned char *const mean = column_of(bytes, size, "wavelength_cal"),
+                               *const width = column_of(bytes, size, "wavelength_width");
+    const char *const path = scratch_path("waves.hkl");
+    const double wave = result->experiment.beam.wavelength;
+    db_predicted_spots list;
+    char line[1000];
+    size_t n = 0;
+    double most = 0;
+    assert_int_equal(db_spots_predict(context, &result->experiment, NULL, &list), DB_OK);
+    assert_int_equal(db_fit_write_intensities(context, path, result), DB_OK);
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        int hkl[3];
+        double table[2], text[2];
+        if (line[0] == '#') {
+            if (strncmp(line, "# h k l", 7) == 0)
+                assert_non_null(strstr(line, "strong_pixels wavelength wavelength_width\n"));
+            continue;
+        }
+        assert_int_equal(
+            sscanf(line, "%d %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lf %lf",
+                   &hkl[0], &hkl[1], &hkl[2], &text[0], &text[1]),
+            5);
+        memcpy(&table[0], mean + n * sizeof *table, sizeof *table);
+        memcpy(&table[1], width + n * sizeof *table, sizeof *table);
+        n++;
+        const db_spot *const spot = spot_of(&list, hkl);
+        if (!spot) continue; /* a fit looks farther from the sphere */
+        const double has[2] = { spot->wavelength, spot->wavelength_width };
+        assert_true(fabs(table[0] - has[0]) < 1e-7 && fabs(text[0] - has[0]) < 1e-7);
+        assert_true(fabs(table[1] / has[1] - 1) < 1e-3 && fabs(text[1] / has[1] - 1) < 6e-3);
+        assert_true(fabs(table[0] / wave - 1) < 4 * 0.002 && table[1] > 0 &&
+                    table[1] <= 0.002 * wave);
+        most = fmax(most, fabs(table[0] / wave - 1));
+    }
+    fclose(file);
+    assert_true(n == result->reflection_count && n > 100 && most > 5e-4);
+    db_predicted_spots_clear(&list);
+    remove(path);
+}
+
 static void reflection_tables_are_read_back(void **state) {
     (void)state;
     db_reflection_table table;
-    refine(DB_FIT_FREE);
+    refine(DB_FIT_FREE, 4);
     const char *const path = scratch_path("table.refl");
     db_fit_spots listed;
     if (db_fit_write_table(context, path, NULL, result) != DB_OK)
@@ -202,6 +267,7 @@ static void reflection_tables_are_read_back(void **state) {
         assert_int_equal(table.panel[n], r->region.panel);
         assert_int_equal(table.experiment[n], 0);
     }
+    wavelengths_are_those_of_the_spots(bytes, size);
     db_reflection_table_clear(&table);
     /* and a refinement takes it as a list */
     if (db_fit_spots_read(context, path, DB_FIT_LISTED_BY_INDEX, 0, &listed) != DB_OK)
