@@ -1,4 +1,4 @@
-"""Labels of a training set. usage: shots.py SET SASE SAMPLED_WITH_WATER SAMPLED WITHOUT_REFLECTIONS"""
+"""Labels of a training set. usage: shots.py SET SASE SAMPLED_WITH_WATER SAMPLED WITHOUT_REFLECTIONS DIVERGENT SPECTRUM SPOTS"""
 import sys
 
 import h5py
@@ -29,6 +29,9 @@ with h5py.File(sys.argv[1]) as file:
         rows = slice(spots["first"][shot], spots["first"][shot] + spots["count"][shot])
         assert (spots["shot"][rows] == shot).all() and spots["count"][shot] > 5
         photons, position, hkl = spots["photons"][rows], spots["position"][rows], spots["hkl"][rows]
+        # one wavelength
+        assert abs(spots["wavelength"][rows] / shots["wavelength"][shot] - 1).max() < 1e-12
+        assert spots["wavelength_width"][rows].max() < 1e-9
         best = photons.argmax()
         fast, slow = position[best].astype(int)
         box = images[shot, max(slow - 3, 0):slow + 4, max(fast - 3, 0):fast + 4]
@@ -44,6 +47,18 @@ with h5py.File(sys.argv[2]) as file:
     assert waves.shape == weights.shape and len(waves) == 3 and numpy.allclose(weights.sum(axis=1), 1)
     assert beam["incident_wavelength"].attrs["variant"] == b"incident_wavelength_1Dspectrum"
     assert abs(weights[0] - weights[1]).max() > 0.01 and abs((weights * waves).sum(axis=1) / 1.3 - 1).max() < 2e-3
+
+# the list of spots of a still by itself, which has a spectrum of three lines
+with h5py.File(sys.argv[7]) as file:
+    spots = file["entry/shots/reflections"]
+    listed = {tuple(line[:3].astype(int)): line for line in numpy.loadtxt(sys.argv[8])}
+    names = next(line for line in open(sys.argv[8]) if " wave_width " in line).split()[1:]
+    assert len(listed) == len(spots["hkl"]) > 20
+    for name, column in ("wavelength", "wavelength"), ("wavelength_width", "wave_width"):
+        assert spots[name].attrs["units"] in ("angstrom", b"angstrom"), spots[name].attrs["units"]
+        there = numpy.array([listed[tuple(hkl)][names.index(column)] for hkl in spots["hkl"]])
+        assert numpy.allclose(spots[name], there, rtol=6e-3 if column == "wave_width" else 0, atol=1e-7), name
+    assert spots["wavelength_width"][()].max() > 1e-3 and 1.285 < spots["wavelength"][()].min() < spots["wavelength"][()].max() < 1.315
 
 with h5py.File(sys.argv[6]) as file:
     beam = file["entry/instrument/beam"]

@@ -71,8 +71,15 @@ sim $base -mosaic 0.3 -mosaic_domains 3 --random 2 -hdf5file w.h5 -water 1000
 sim $base -mosaic 0.3 -mosaic_domains 3 --random 2 -hdf5file d.h5
 # shellcheck disable=SC2086
 sim $base --random 2 -hdf5file e.h5 -noreflections
+# a spectrum, whose part each reflection selects
+printf '1.29 1\n1.3 2\n1.31 1\n' > three.txt
+echo 'misset=[10, 20, 30] spectrum=three.txt' > of_three.txt
+# shellcheck disable=SC2086
+sim $closed -bandwidth_rms 0.002 --shots of_three.txt -hdf5file three.h5
+# shellcheck disable=SC2086
+sim $closed -bandwidth_rms 0.002 -misset 10 20 30 -spectrumfile three.txt -spotfile spots.txt
 if [ -n "$python" ]; then
-    "$python" -B "$SOURCE_DIR/tests/cli/shots.py" a.h5 s.h5 w.h5 d.h5 e.h5 v.h5 || complain "labels"
+    "$python" -B "$SOURCE_DIR/tests/cli/shots.py" a.h5 s.h5 w.h5 d.h5 e.h5 v.h5 three.h5 spots.txt || complain "labels"
 fi
 
 printf 'cells=[9, 9, 9]\n' > former.txt

@@ -18,7 +18,8 @@ struct db_nexus_labels {
     int with_spots;
     db_hdf5_column number, orientation, quaternion, ub_matrix, misset, cell, wavelength, fluence,
         photons, noise_seed, flicker;
-    db_hdf5_column first, count, shot, hkl, panel, position, spot_photons, resolution;
+    db_hdf5_column first, count, shot, hkl, panel, position, spot_photons, resolution,
+        spot_wavelength, spot_width;
 };
 
 static void put_label(db_nexus_labels *l, hid_t group, const char *name, db_hdf5_kind kind,
@@ -38,6 +39,8 @@ static void put_spots(db_nexus_labels *l, hid_t shots) {
     put_label(l, group, "position", DB_HDF5_DOUBLE, 1, &two, "pixel", &l->position);
     put_label(l, group, "photons", DB_HDF5_DOUBLE, 0, NULL, NULL, &l->spot_photons);
     put_label(l, group, "resolution", DB_HDF5_DOUBLE, 0, NULL, "angstrom", &l->resolution);
+    put_label(l, group, "wavelength", DB_HDF5_DOUBLE, 0, NULL, "angstrom", &l->spot_wavelength);
+    put_label(l, group, "wavelength_width", DB_HDF5_DOUBLE, 0, NULL, "angstrom", &l->spot_width);
 }
 
 static db_status put_columns(db_nexus_labels *l) {
@@ -119,7 +122,8 @@ static void append_spots(db_nexus_labels *l, int64_t row, const db_predicted_spo
     for (size_t at = 0; at < list->count; at += AT_ONCE) {
         int64_t shot[AT_ONCE];
         int32_t hkl[AT_ONCE][3], panel[AT_ONCE];
-        double position[AT_ONCE][2], photons[AT_ONCE], resolution[AT_ONCE];
+        double position[AT_ONCE][2], photons[AT_ONCE], resolution[AT_ONCE], wavelength[AT_ONCE],
+            width[AT_ONCE];
         const size_t n = list->count - at < AT_ONCE ? list->count - at : AT_ONCE;
         for (size_t i = 0; i < n; i++) {
             const db_spot *const spot = &list->spot[at + i];
@@ -129,6 +133,8 @@ static void append_spots(db_nexus_labels *l, int64_t row, const db_predicted_spo
             memcpy(position[i], spot->position, sizeof position[i]);
             photons[i] = spot->photons;
             resolution[i] = spot->resolution;
+            wavelength[i] = spot->wavelength;
+            width[i] = spot->wavelength_width;
         }
         db_hdf5_append(out, &l->shot, shot, n);
         db_hdf5_append(out, &l->hkl, hkl, n);
@@ -136,6 +142,8 @@ static void append_spots(db_nexus_labels *l, int64_t row, const db_predicted_spo
         db_hdf5_append(out, &l->position, position, n);
         db_hdf5_append(out, &l->spot_photons, photons, n);
         db_hdf5_append(out, &l->resolution, resolution, n);
+        db_hdf5_append(out, &l->spot_wavelength, wavelength, n);
+        db_hdf5_append(out, &l->spot_width, width, n);
     }
 }
 
