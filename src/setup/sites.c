@@ -7,12 +7,16 @@
 #include "model/model.h"
 #include "model/site_kinds.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Keeps a text without the blanks around it. */
 static db_status keep_text(db_context *context, const char *from, size_t length, size_t room,
                            const char *what, char *to) {
+    while (length > 0 && isspace((unsigned char)*from)) from++, length--;
+    while (length > 0 && isspace((unsigned char)from[length - 1])) length--;
     if (length == 0 || length >= room)
         return db_fail(context, DB_ERROR_USAGE,
                        "sites: expected SITES=FILE or SITES=table[:SHIFT], %s of 1 to %zu "
@@ -23,11 +27,20 @@ static db_status keep_text(db_context *context, const char *from, size_t length,
     return DB_OK;
 }
 
+/* No name of an atom, residue or chain has a blank. */
+static void remove_blanks(char *text) {
+    char *to = text;
+    for (const char *from = text; *from; from++)
+        if (!isspace((unsigned char)*from)) *to++ = *from;
+    *to = 0;
+}
+
 static db_status read_kind(db_context *context, const char *from, size_t length,
                            db_setup_site_kind *kind) {
     const char *const equals = memchr(from, '=', length);
     const size_t before = equals ? (size_t)(equals - from) : length;
     DB_TRY(keep_text(context, from, before, sizeof kind->sites, "SITES", kind->sites));
+    remove_blanks(kind->sites);
     return keep_text(context, from + before + !!equals, length - before - !!equals,
                      sizeof kind->curve, "a file's name or table", kind->curve);
 }
@@ -55,8 +68,9 @@ static const char TABLE[] = "table";
 enum { TABLE_LENGTH = sizeof TABLE - 1 };
 
 int db_setup_is_table(const char *curve) {
-    return strncmp(curve, TABLE, TABLE_LENGTH) == 0 &&
-           (!curve[TABLE_LENGTH] || curve[TABLE_LENGTH] == ':');
+    for (int i = 0; i < TABLE_LENGTH; i++)
+        if (tolower((unsigned char)curve[i]) != TABLE[i]) return 0;
+    return !curve[TABLE_LENGTH] || curve[TABLE_LENGTH] == ':';
 }
 
 /* Has an element an edge between two energies? f'' rises there alone. */

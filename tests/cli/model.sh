@@ -72,6 +72,11 @@ END
     succeed sim $pulses -N 2 -energy 9550 -model ../model.pdb -model_resolution 6 -sites ZN:ZN=../begins.tsv -floatfile ../begins.f32
     told "auto-selected no interpolation" # however small the crystal
 
+    # blanks and capitals do not matter
+    succeed sim $pulses -nointerpolate -model ../model.pdb -model_resolution 4 -sites ZN:ZN=table,GLY:N+GLY:CA=../zinc.tsv -lambda 1.29 -floatfile ../tight.f32
+    succeed sim $pulses -nointerpolate -model ../model.pdb -model_resolution 4 -sites " ZN:ZN = TABLE , GLY:N + GLY:CA=../zinc.tsv" -lambda 1.29 -floatfile ../loose.f32
+    same ../tight.f32 ../loose.f32 "blanks in -sites"
+
     sites() { # STATUS MESSAGE KIND... of a spectrum of 9550 and 9650 eV
         status=$1 message=$2 kinds=$3
         shift 3
