@@ -377,6 +377,33 @@ static db_status leave_open(const db_config_reader *reader, db_fit_config *confi
     return DB_OK;
 }
 
+/* Wings hold points near both ends of the curves. One that is far below the distance of points holds the ends alone, and one
+ * beyond all points is none: both are in another unit. */
+static db_status check_wings(const db_config_reader *reader, const db_yaml_node *map,
+                             const db_fit_settings *settings) {
+    const double narrowest = 0.1; /* of the distance of points */
+    const double *const points = settings->curves.points, *const wings = settings->curves.wings,
+                        range = points[1] - points[0], apart = range / (points[2] - 1);
+    const char *const section = db_config_sections[DB_SECTION_CURVES].name;
+    const db_yaml_node *const node = db_yaml_find(map, "wings");
+    if ((wings[0] > 0) != (wings[1] > 0))
+        return db_config_fail(reader, node, section, "wings",
+                              "expected how near to the ends (eV) and a standard deviation "
+                              "(electrons), both above 0, or 0, 0 for none, found %g, %g",
+                              wings[0], wings[1]);
+    if (wings[0] > 0 && wings[0] < narrowest * apart)
+        return db_config_fail(
+            reader, node, section, "wings",
+            "expected at least a tenth of the distance of points, %g eV, found %g "
+            "eV; if it is in keV, give %g",
+            apart, wings[0], 1000 * wings[0]);
+    if (wings[0] > range)
+        return db_config_fail(reader, node, section, "wings",
+                              "expected at most the range of all points, %g eV, found %g eV", range,
+                              wings[0]);
+    return DB_OK;
+}
+
 /* Adds f' and f'' at all points of all kinds. */
 static db_status add_curves(const db_config_reader *reader, const db_yaml_node *map,
                             db_fit_config *config) {
@@ -393,9 +420,12 @@ static db_status add_curves(const db_config_reader *reader, const db_yaml_node *
                               "expected the key energies: first and last (eV), number of points");
     DB_TRY(db_setup_read_sites(reader->context, config->sites, &sites));
     const int kinds = sites.count;
-    if (points[1] < 100)
+    if (points[1] < DB_LEAST_X_RAY_EV)
         return db_config_fail(reader, energies, section, "energies",
-                              "%g to %g look like keV: energies are in eV", points[0], points[1]);
+                              "%g to %g look like %s: energies are in eV", points[0], points[1],
+                              points[1] < 2     ? "wavelengths in A"
+                              : points[1] < 6.2 ? "keV, or wavelengths in A"
+                                                : "keV");
     if (!(points[0] > 0 && points[0] < points[1]) || points[2] != floor(points[2]) ||
         points[2] < 3 || points[2] > DB_FIT_CURVE_POINTS ||
         2 * kinds * points[2] > DB_FIT_CURVE_VALUES)
@@ -407,11 +437,7 @@ static db_status add_curves(const db_config_reader *reader, const db_yaml_node *
     if (!*config->shot_list)
         return db_config_fail(reader, energies, section, "energies",
                               "many shots share these curves: expected shots.list");
-    if ((settings->curves.wings[0] > 0) != (settings->curves.wings[1] > 0))
-        return db_config_fail(reader, db_yaml_find(map, "wings"), section, "wings",
-                              "expected how near to the ends (eV) and a standard deviation "
-                              "(electrons), both above 0, or 0, 0 for none, found %g, %g",
-                              settings->curves.wings[0], settings->curves.wings[1]);
+    DB_TRY(check_wings(reader, map, settings));
     for (int k = 0; k < kinds; k++)
         for (int second = 0; second < 2; second++)
             for (size_t i = 0; i < (size_t)points[2]; i++) {

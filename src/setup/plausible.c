@@ -28,7 +28,7 @@ typedef struct plausible {
 } plausible;
 
 /* Electrons from 60 keV to 3 MeV, then X-rays from 110 keV and neutrons; detectors from the surface of a sample holder to the
- * end of a long hutch; cells from metals to viruses and beyond. */
+ * end of a long hutch; cells from metals to viruses and beyond; spectrometers of single pulses. */
 static const plausible table[] = {
     { DB_FIELD_WAVELENGTH,
       0,
@@ -47,6 +47,13 @@ static const plausible table[] = {
     { DB_FIELD_MOSAIC_RMS_ABC, 0, 3, 0, 15, { 0, 0 }, { { "millidegree", 1e-3 } } },
     { DB_FIELD_STRAIN_RMS, 0, 1, 0, 0.1, { 0, 0 }, { { "percent", 0.01 } } },
     { DB_FIELD_BANDWIDTH_RMS, 0, 1, 0, 0.05, { 0, 0 }, { { "percent", 0.01 } } },
+    { DB_FIELD_SPECTRUM_RESOLUTION,
+      0,
+      1,
+      0.1,
+      500,
+      { 0, 0 },
+      { { "keV", 1000 }, { "meV", 1e-3 } } },
     { DB_FIELD_DISPERSION, 0, 1, 0, 60, { 0, 0 }, { { NULL, 0 } } },
     { DB_FIELD_DIVERGENCE, 0, 2, 0, 200, { 0, 0 }, { { "urad", 1e-3 } } },
     { DB_FIELD_DIVERGENCE_RMS, 0, 2, 0, 100, { 0, 0 }, { { "urad", 1e-3 } } },

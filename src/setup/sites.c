@@ -99,6 +99,30 @@ static db_status check_unit(db_context *context, const db_site_choice *choice,
                    choice->sites, range[0], DB_EV_ANGSTROM / range[0], choice->element, range[0]);
 }
 
+/* Shifts of an edge by another valence are below 30 eV, by the scale of a monochromator below 1 %. A smaller one than of a tenth of
+ * the table's steps is in keV, up to what rounding leaves of 0. */
+static db_status check_shift(db_context *context, const char *sites, double shift) {
+    const double rounding = 1e-6, least = 0.05, usual = 50, most = 200; /* eV */
+    const double size = fabs(shift);
+    if (size > most)
+        return db_fail(
+            context, DB_ERROR_INPUT,
+            "sites %s: expected a shift of the edge of at most %g eV, found table:%g; it is "
+            "relative to the edge of the free atom",
+            sites, most, shift);
+    if (size > rounding && size < least)
+        return db_fail(context, DB_ERROR_INPUT,
+                       "sites %s: expected a shift of the edge of at least %g eV, or 0, found "
+                       "table:%g; if it is in keV, give %g",
+                       sites, least, shift, 1000 * shift);
+    if (size > usual)
+        db_notice(context,
+                  "sites %s: table:%g moves the edge by more than the %g eV that valence and "
+                  "monochromators do",
+                  sites, shift, usual);
+    return DB_OK;
+}
+
 /* The curve from the element's table, at the energies of all sources and a margin for refinements and other shots. */
 static db_status table_curve(db_context *context, const db_experiment *e,
                              const db_site_choice *choice, const char *shift_text,
@@ -111,6 +135,7 @@ static db_status table_curve(db_context *context, const db_experiment *e,
                        "sites %s: expected table, or table:SHIFT with a number of eV, found "
                        "table%s",
                        choice->sites, shift_text);
+    DB_TRY(check_shift(context, choice->sites, shift));
     if (!*choice->element)
         return db_fail(context, DB_ERROR_INPUT,
                        "sites %s: expected atoms of one chemical element for its table, found "

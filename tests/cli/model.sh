@@ -90,6 +90,10 @@ END
     sites 2 "expected SITES=FILE or SITES=table" ZN:ZN
     sites 2 "expected SITES=FILE or SITES=table" ZN:ZN=table,
     sites 2 "expected table, or table:SHIFT with a number of eV, found table:x" ZN:ZN=table:x
+    sites 3 "expected a shift of the edge of at least 0.05 eV, or 0, found table:0.002; if it is in keV, give 2" ZN:ZN=table:0.002
+    sites 3 "expected a shift of the edge of at most 200 eV, found table:8000; it is relative to the edge of the free atom" ZN:ZN=table:8000
+    succeed sim $pulses -nointerpolate -model ../model.pdb -model_resolution 6 -energy 9660 -sites ZN:ZN=table:-60 -floatfile ../o
+    told "table:-60 moves the edge by more than the 50 eV"
     sites 3 "expected atoms of one chemical element for its table" ZN:ZN+GLY:N=table
     sites 3 "such as FES:FE1, found 'ZN'" ZN=table
     sites 3 "no.tsv" ZN:ZN=no.tsv

@@ -187,6 +187,16 @@ static void blur_of_a_spectrometer_is_undone(void **state) {
     setup.spectrum_file = "gaps.eV";
     e = setup_resolved(&setup);
     db_experiment_clear(&e);
+    setup_write_file("even.eV", "7000 1\n7005 3\n7010 2\n");
+    setup.spectrum_file = "even.eV";
+    setup.spectrum_resolution = 0.01;
+    setup_assert_refused(&setup, DB_ERROR_INPUT,
+                         "expected at least 0.03 of the channels' width, which is 5 eV, since less "
+                         "changes nothing, found 0.01 eV; if it is in keV, give 10");
+    setup.spectrum_resolution = 0.2;
+    e = setup_resolved(&setup);
+    db_experiment_clear(&e);
+    setup.spectrum_file = "gaps.eV";
     setup.spectrum_resolution = 8000;
     setup_assert_refused(&setup, DB_ERROR_INPUT, "expected less than the photon energy");
     setup.spectrum_file = NULL;

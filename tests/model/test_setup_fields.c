@@ -177,6 +177,7 @@ static void numbers_in_another_unit_are_remarked_on(void **state) {
         { "mosaic_spread", 0, 180, "mosaic spread: 180 degree is unusual" },
         { "divergence", 1, 0.5, "divergence: 500 mrad is unusual" },
         { "dispersion", 0, 0.8, "dispersion: 80 percent is unusual" },
+        { "spectrum_resolution", 0, 0.01, "(if it is in keV, write 10)" },
         { "osc", 0, -1000, "(if it is in millidegree, write -1)" },
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -90,6 +90,10 @@ TEXT
         expect 2 'curves.wings: expected how near to the ends (eV) and a standard deviation (electrons), both above 0' curves.yaml \
             "curves.wings=$wings"
     done
+    expect 2 'curves.wings: expected at least a tenth of the distance of points, 10 eV, found 0.006 eV; if it is in keV, give 6' curves.yaml \
+        'curves.wings=[0.006, 0.3]'
+    expect 2 'curves.wings: expected at most the range of all points, 60 eV, found 6000 eV' curves.yaml 'curves.wings=[6000, 0.3]'
+    expect 2 'curves.energies: 1.734 to 1.749 look like wavelengths in A: energies are in eV' curves.yaml 'curves.energies=[1.734, 1.749, 7]'
     expect 2 'expected first < last (eV) and 3 to 200 points' curves.yaml 'curves.energies=[7090, 7150, 2]'
     sed '/^shots/d' curves.yaml > still.yaml
     expect 2 'many shots share these curves: expected shots.list' still.yaml --image near_edge.img
