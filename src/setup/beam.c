@@ -154,16 +154,20 @@ static const char *mistaken_unit(double mean, double given) {
                                         : NULL;
 }
 
-/* Refuses a spectrum that is to be shifted from another unit: it would also be mirrored, or too wide. */
-static db_status check_shift(db_context *context, const db_setup *setup, double mean) {
-    const double given = setup->wavelength;
-    const char *const unit = mistaken_unit(mean, given);
-    if (!unit && mean < most_shift * given && given < most_shift * mean) return DB_OK;
+/* Refuses a spectrum that is to be shifted from another unit: it would also be mirrored, or too wide. The wavelength of a header
+ * or list makes way for the mean, but not for one in keV that says the same. */
+static db_status check_unit(db_context *context, const db_setup *setup, double mean) {
+    const double known = setup->wavelength;
+    const char *const unit = mistaken_unit(mean, known);
+    const int given = setup->wavelength_given,
+              far = !(mean < most_shift * known && known < most_shift * mean);
+    if (!unit && !(given && far)) return DB_OK;
+    if (!given && mean < longest_usual) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT,
-                   "spectrum file %s: expected a mean near the given wavelength, %.6g A (%.6g eV), "
+                   "spectrum file %s: expected a mean near the %s wavelength, %.6g A (%.6g eV), "
                    "found %.6g A; %s",
-                   setup->spectrum_file, given, DB_EV_ANGSTROM / given, mean,
-                   unit ? unit : "a spectrum is moved by a factor of 3 at most");
+                   setup->spectrum_file, given ? "given" : "stated", known, DB_EV_ANGSTROM / known,
+                   mean, unit ? unit : "a spectrum is moved by a factor of 3 at most");
 }
 
 static double mean_wavelength(const db_spectrum *read) {
@@ -201,7 +205,7 @@ static db_status spectrum(db_context *context, const db_setup *setup, db_beam *b
     DB_TRY(spread_sources(context, setup, beam, notes));
     DB_TRY_STAGE(context, "read files", db_read_spectrum(context, setup->spectrum_file, &read));
     const double mean = mean_wavelength(&read);
-    db_status status = setup->wavelength_given ? check_shift(context, setup, mean) : DB_OK;
+    db_status status = check_unit(context, setup, mean);
     if (status == DB_OK && setup->spectrum_resolution > 0)
         status = db_spectrometer_undo(context, setup->spectrum_resolution, &read);
     if (status == DB_OK)

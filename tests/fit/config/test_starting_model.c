@@ -181,6 +181,19 @@ static void a_matrix_is_divided_by_the_mean_of_the_spectrum(void **state) {
     }
 }
 
+/* Energies in keV are no wavelengths where the image's header has the wavelength of these energies. */
+static void a_spectrum_in_kev_contradicts_the_header(void **state) {
+    (void)state;
+    char text[600];
+    const char *const spectrum = scratch_file("kev.spectrum", "12.77 1\n12.79 1\n");
+    snprintf(text, sizeof text, CELL ", spectrum: %s}" REFINE, strrchr(spectrum, '/') + 1);
+    assert_int_equal(begin(text, &made_up.image), DB_ERROR_INPUT);
+    assert_non_null(strstr(db_context_message(context),
+                           "kev.spectrum: expected a mean near the stated "
+                           "wavelength, 0.97 A (12781.9 eV), found 12.78 A; "
+                           "the file looks like keV"));
+}
+
 /* In every convention, with its own meaning of a beam centre, the direct beam meets the pixel that was given.
  */
 static void the_beam_meets_its_pixel_in_every_convention(void **state) {
@@ -421,6 +434,7 @@ int main(void) {
         cmocka_unit_test(what_is_given_goes_over_the_header),
         cmocka_unit_test(the_header_gives_the_sensor),
         cmocka_unit_test(a_matrix_is_divided_by_the_mean_of_the_spectrum),
+        cmocka_unit_test(a_spectrum_in_kev_contradicts_the_header),
         cmocka_unit_test(the_beam_meets_its_pixel_in_every_convention),
         cmocka_unit_test(an_oscillation_of_the_header_is_sampled),
         cmocka_unit_test(missing_geometry_is_named),
