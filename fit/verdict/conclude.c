@@ -184,7 +184,7 @@ static db_status compare(db_context *context, const db_experiment *start, const 
     DB_TRY(db_errors_estimate(context, objective, result->after.chi2_reduced, result));
     if (!shown) return DB_OK;
     DB_TRY(db_held_distance_measure(context, data, taken, objective, result));
-    DB_TRY(db_strained_lattice_widen(context, data, objective, result));
+    DB_TRY(db_strained_lattice_widen(context, data, taken, objective, result));
     return taken->tiles.count
                ? show_refined(context, &objective->experiment, data, objective, result)
                : DB_OK;

@@ -260,15 +260,22 @@ static db_status ask(db_context *context, const db_fit_data *data, db_objective 
     return compare_places(context, data, models, result);
 }
 
-/* The objective of the result's pixels, with the distance among its variables. */
-static db_status open_with_distance(db_context *context, const db_fit_data *with_distance,
-                                    const db_stage_data *taken, const db_objective *refined,
-                                    db_objective *objective) {
+db_status db_held_objective(db_context *context, const db_fit_data *with_more,
+                            const db_stage_data *taken, const db_objective *refined,
+                            db_objective *objective) {
     const db_objective_options request = { .stages = DB_FIT_ALL_STAGES,
                                            .placement = &refined->placement,
-                                           .target = with_distance->settings->target };
-    return db_stage_data_objective(context, &refined->experiment, with_distance, taken, &request,
-                                   objective);
+                                           .target = with_more->settings->target };
+    const db_variables *const v = &objective->variables;
+    double loss = 0;
+    DB_TRY(db_stage_data_objective(context, &refined->experiment, with_more, taken, &request,
+                                   objective));
+    const db_status status = db_objective_evaluate(objective, v->start, DB_OBJECTIVE_NORMAL);
+    if (status == DB_OK)
+        db_variables_add_priors(v, v->start, &loss, objective->gradient, objective->normal);
+    else
+        db_objective_destroy(objective);
+    return status;
 }
 
 /* How far a held distance may be off (mm): the step for which the data ask, and its error. Nobody has said that an untested
@@ -284,13 +291,10 @@ static double uncertainty_of(const db_fit_result *result, int is_untested) {
 }
 
 /* What refined quantities change with the distance. change: of each variable */
-static db_status respond_to_distance(db_context *context, db_objective *objective,
+static db_status respond_to_distance(db_context *context, const db_objective *objective,
                                      const db_fit_estimates *found, double *change) {
     const db_variables *const v = &objective->variables;
     int used[DB_FIT_MOST_PARAMETERS];
-    double loss = 0;
-    DB_TRY(db_objective_evaluate(objective, v->start, DB_OBJECTIVE_NORMAL));
-    db_variables_add_priors(v, v->start, &loss, objective->gradient, objective->normal);
     for (size_t k = 0; k < v->count; k++)
         used[k] = v->index[k] < found->count && found->list[v->index[k]].at_bound == 0;
     return db_held_response(context, objective->normal, v->count, used,
@@ -325,7 +329,7 @@ db_status db_held_distance_measure(db_context *context, const db_fit_data *data,
     const db_fit_data with_distance = { data->image, data->strong, &own };
     db_status status = db_held_distance_add(context, &own);
     if (status == DB_OK)
-        status = open_with_distance(context, &with_distance, taken, refined, &objective);
+        status = db_held_objective(context, &with_distance, taken, refined, &objective);
     if (status == DB_OK) {
         status = measure_distance(context, &refined->experiment, data, &with_distance, &objective,
                                   result);

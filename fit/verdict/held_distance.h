@@ -10,6 +10,12 @@
  * tell nothing. */
 #define DB_USUAL_DISTANCE_ERROR 0.01
 
+/* The objective of the result's pixels (taken), with settings that refine more than those of `refined`: evaluated at the
+ * result with depth NORMAL, priors included. To be destroyed, unless it fails. */
+db_status db_held_objective(db_context *context, const db_fit_data *with_more,
+                            const db_stage_data *taken, const db_objective *refined,
+                            db_objective *objective);
+
 /* Puts the distance among the refined parameters of all stages. */
 db_status db_held_distance_add(db_context *context, db_fit_settings *settings);
 

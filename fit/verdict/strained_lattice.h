@@ -4,9 +4,10 @@
 
 #include "fit/objective/stage_data.h"
 
-/* If edges of the cell are refined and intensities are free: asks the places and widths of spots for the constants of the
- * cell that are held, and widens errors by what these would change (docs/theory/refinement.md, Errors). */
+/* If intensities are free: asks the places and widths of spots for the constants of the cell that are held, and widens errors
+ * by what these would change (docs/theory/refinement.md, Errors). taken: the pixels of the result, weighted by it. */
 db_status db_strained_lattice_widen(db_context *context, const db_fit_data *data,
-                                    const db_objective *refined, db_fit_result *result);
+                                    const db_stage_data *taken, const db_objective *refined,
+                                    db_fit_result *result);
 
 #endif

@@ -66,3 +66,22 @@ fit 0 symmetric.img --cell 78.05,78.05,38 --symmetry tetragonal --no-report --ou
 for axis in x y z; do
     ! is_widened farther misset_$axis || fail "a wrong distance: the error of misset_$axis grows to $(value farther.json misset_$axis error)"
 done
+# edges that the data did not earn keep their values, of which nobody has said that they are known
+{
+    cat held.yaml
+    for p in a b c; do echo "  cell_$p: {range: 1, earned: yes}"; done
+} > earned.yaml
+earned() { # NAME CELL
+    fit 0 earned.yaml --image symmetric.img "model.cell=[$2]" model.symmetry=orthorhombic 'model.misset=[10, 20, 30]' --no-report --output "$1"
+    [ "$(value "$1.json" cell_a error)" = null ] || fail "$1: the edges are earned"
+}
+earned kept "78, 78, 38"
+earned off "78.1, 78, 38"
+for parameter in beam_fast beam_slow; do
+    is_widened off $parameter || fail "an edge that is 0.13 % too long and was not earned is not in the error of $parameter"
+    errors_off off $parameter 50.1 1.2
+    errors_off kept $parameter 50.1 1.5
+    below kept $parameter 0.001
+done
+errors_off off misset_x 10 1.5
+below kept misset_x 0.005
