@@ -768,7 +768,7 @@ db_status db_margin_in_halves(db_context *context, const db_evidence *e, double 
     return status;
 }
 
-/* Flags spots at no node: the widths are those of the evidence, the share of foreign spots is their own. */
+/* Flags spots at no node: the widths are those of the evidence, the share of foreign spots is that of all of them. */
 static db_status flag_foreign(db_context *context, const db_experiment *model, const db_evidence *e,
                               const db_observed_spots *spots, unsigned char *is_foreign) {
     db_evidence own;
@@ -779,11 +779,11 @@ static db_status flag_foreign(db_context *context, const db_experiment *model, c
     for (int half = 0; half < DB_HALVES && status == DB_OK; half++) {
         own.width[half] = e->width[half];
         db_evidence_lattice(&own, own.lattice, half, own.count, own.density[half]);
-        for (size_t i = (size_t)half; i < own.judged; i += DB_HALVES)
+        for (size_t i = (size_t)half; i < own.count; i += DB_HALVES)
             density[i] = own.density[half][i];
     }
     if (status == DB_OK) {
-        db_evidence_parts(own.judged, density, NULL, part, other);
+        db_evidence_parts(own.count, density, NULL, part, other);
         for (int half = 0; half < DB_HALVES; half++) own.width[half].part = part[half];
         for (size_t i = 0; i < own.count; i++) is_foreign[i] = !db_evidence_is_at(&own, i);
         db_evidence_clear(&own);
