@@ -48,6 +48,7 @@ typedef struct trials {
     const db_fit_data *data; /* with shortened stages */
     const db_experiment *start;
     const db_fit_course *course; /* history of the refinement, whose listener may cancel */
+    db_foreign_search *find_foreign;
     db_fit_start *list;
     db_status *status;
     char (*message)[DB_FIT_WARNING_SIZE];
@@ -79,6 +80,7 @@ static db_status try_start(db_refinement *r, const db_experiment *start, db_fit_
 static void run_trial(trials *all, db_context *context, size_t i) {
     db_refinement r = { .context = context,
                         .data = *all->data,
+                        .find_foreign = all->find_foreign,
                         .course = { .progress = is_cancelled,
                                     .user = (void *)(uintptr_t)all->course } };
     all->status[i] = try_start(&r, all->start, &all->list[i]);
@@ -167,6 +169,7 @@ static db_status try_all(db_refinement *r, const db_experiment *start) {
     db_fit_settings *const brief = malloc(sizeof *brief);
     trials all = { .start = start,
                    .course = &r->course,
+                   .find_foreign = r->find_foreign,
                    .list = calloc(count, sizeof *all.list),
                    .status = calloc(count, sizeof *all.status),
                    .message = calloc(count, sizeof *all.message) };
