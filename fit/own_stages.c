@@ -451,12 +451,30 @@ static db_status free_distance(work *w, db_context *context) {
     return refine_in_full(w, context);
 }
 
+/* Lists the pixels found hot that the work trusts. */
+static db_status list_spot_pixels(const work *w, db_context *context, db_fit_result *result) {
+    size_t count = 0;
+    for (int pass = 0; pass < 2 && w->borrowed; pass++) {
+        count = 0;
+        for (size_t i = 0; i < db_measured_pixels(&w->image); i++) {
+            if (w->borrowed[i] == w->image.mask[i]) continue;
+            if (pass) result->spot_pixels[count] = i;
+            count++;
+        }
+        if (!pass) result->spot_pixels = malloc((count + 1) * sizeof *result->spot_pixels);
+        if (!result->spot_pixels) return db_fail_memory(context, "the spots of a single pixel");
+    }
+    result->spot_pixel_count = count;
+    return DB_OK;
+}
+
 /* Completes the result of a shot in full, whether it may be used or not, and hands it over. */
 static db_status do_in_full(work *w, db_context *context) {
     db_refinement *const r = &w->refinement;
     DB_TRY(refine_in_full(w, context));
     if (is_distance_wrong(w)) DB_TRY(free_distance(w, context));
     db_fit_result *const result = r->result;
+    DB_TRY(list_spot_pixels(w, context, result));
     apply_verdict(&w->settings, result);
     snprintf(w->all->summary[w->shot].reason, DB_FIT_REASON_SIZE, "%s", result->reason);
     w->all->evaluations += r->course.count;

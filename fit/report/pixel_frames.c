@@ -77,6 +77,9 @@ db_status db_pixel_frames_make(db_context *context, const db_fit_config *config,
         frames->measured[i] = image->mask[i] ? NAN : image->value[i];
         frames->model[i] = rendered ? result->model_image[i] : NAN;
     }
+    for (size_t k = 0; k < result->spot_pixel_count; k++)
+        if (result->spot_pixels[k] < count)
+            frames->measured[result->spot_pixels[k]] = image->value[result->spot_pixels[k]];
     for (size_t i = 0; i < count; i++)
         frames->sigma[i] =
             (float)sqrt(db_pixel_variance(&config->settings, (double)frames->model[i]));

@@ -312,10 +312,10 @@ db_status db_fit_conclude_shot(db_context *context, const db_experiment *start,
 }
 
 void db_fit_result_clear(db_fit_result *r) {
-    void *const lists[] = { r->distrusted,       r->history,    r->history_values,
-                            r->estimates.memory, r->warnings,   (void *)r->advice,
-                            r->starts,           r->trials,     r->model_image,
-                            r->background_image, r->reflections };
+    void *const lists[] = { r->distrusted,       r->history,     r->history_values,
+                            r->estimates.memory, r->warnings,    (void *)r->advice,
+                            r->starts,           r->trials,      r->model_image,
+                            r->background_image, r->reflections, r->spot_pixels };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
     db_result_boxes_free(r);
     db_goodness_free(r);

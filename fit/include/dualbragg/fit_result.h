@@ -225,6 +225,10 @@ typedef struct db_fit_result {
      * for another lattice of this cell among them (indexed 0: none) */
     size_t all_spots, left_spots;
     db_fit_orientation other_lattice;
+    /** pixels found hot that count, since they are at reflections of the starting model: their
+     * numbers in the image */
+    size_t *spot_pixels;
+    size_t spot_pixel_count;
 } db_fit_result;
 
 #ifdef __cplusplus
