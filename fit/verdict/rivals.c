@@ -768,22 +768,29 @@ db_status db_margin_in_halves(db_context *context, const db_evidence *e, double 
     return status;
 }
 
+/* Each half of a list of spots begins with a spot that the lattice has certainly made and one that it has certainly not: the
+ * likeliest share of spots is then (made + 1) / (all + 2), the mean of all shares if nothing else is known. By themselves, few
+ * spots would tell a share of 0 or 1. */
+enum { SURE = 2 * DB_HALVES };
+static const double SURELY_MADE = 1e300;
+
 /* Flags spots at no node: the widths are those of the evidence, the share of foreign spots is that of all of them. */
 static db_status flag_foreign(db_context *context, const db_experiment *model, const db_evidence *e,
                               const db_observed_spots *spots, unsigned char *is_foreign) {
     db_evidence own;
     double part[DB_HALVES], other[DB_HALVES];
-    double *const density = calloc(spots->count + 1, sizeof *density);
+    double *const density = calloc(SURE + spots->count + 1, sizeof *density);
     if (!density) return db_fail_memory(context, "the foreign spots");
     const db_status status = db_evidence_make(context, model, spots, &own);
     for (int half = 0; half < DB_HALVES && status == DB_OK; half++) {
         own.width[half] = e->width[half];
         db_evidence_lattice(&own, own.lattice, half, own.count, own.density[half]);
+        density[half] = SURELY_MADE;
         for (size_t i = (size_t)half; i < own.count; i += DB_HALVES)
-            density[i] = own.density[half][i];
+            density[SURE + i] = own.density[half][i];
     }
     if (status == DB_OK) {
-        db_evidence_parts(own.count, density, NULL, part, other);
+        db_evidence_parts(SURE + own.count, density, NULL, part, other);
         for (int half = 0; half < DB_HALVES; half++) own.width[half].part = part[half];
         for (size_t i = 0; i < own.count; i++) is_foreign[i] = !db_evidence_is_at(&own, i);
         db_evidence_clear(&own);

@@ -25,6 +25,16 @@ for n in random.sample([300 * row + column for row in range(0, 100, 3) for colum
     pixels[n] = random.randint(300, 3000)
 with open("first_rows.img", "wb") as file:
     file.write(header + pixels.tobytes())
+# one of the bright spots of a single pixel, without the others
+with open("still.img", "rb") as file:
+    file.seek(1024)
+    pixels = array.array("H", file.read())
+bright = sorted((light, n) for n, light in enumerate(pixels) if light > 200 and 301 < n < len(pixels) - 301 and
+                light > 15 * max(pixels[n + step] for step in (-301, -300, -299, -1, 1, 299, 300, 301)))
+for light, n in bright[:-2] + bright[-1:]:
+    pixels[n] = 0
+with open("lone.img", "wb") as file:
+    file.write(header + pixels.tobytes())
 END
 counts() { # PREFIX: sum of all reflections
     awk '!/^#/ { sum += $7 } END { print sum }' "$1.hkl"
@@ -36,6 +46,7 @@ known="--cell 73.98,106.73,47.42 --symmetry orthorhombic --no-report --quiet"
     fit 0 still.img $known --output found
     fit 0 hot.img $known --output hot
     fit 0 first_rows.img $known --output first_rows
+    fit 0 lone.img $known --output lone data.hot_sigma=300
 }
 python3 -S - found.png all.png << 'END' || fail "found.png: spots of a single pixel are drawn as pixels that do not count"
 import sys
@@ -66,4 +77,5 @@ near "counts with spots of a single pixel" "$(counts found)" "$(counts all)" 100
 for name in hot first_rows; do
     near "$name: hot pixels that count" "$(sed -n 's/^\([0-9]*\) of [0-9]* hot pixels are at .*/\1/p' $name.log)" 52 15
 done
+grep -q '^1 of 1 hot pixels are at ' lone.log || fail "a lone spot of a single pixel does not count"
 [ "$failures" -eq 0 ]
