@@ -128,12 +128,12 @@ static size_t list_hot(const db_measured_image *image, db_observed_spot *list, s
     return count;
 }
 
-/* Trusts pixels that were found hot and that the lattice of the start has made: spots of a single pixel. The mask becomes the
+/* Trusts pixels that were found hot and that the lattice of a model has made: spots of a single pixel. The mask becomes the
  * work's own, since the image may be the caller's. */
-static db_status trust_spots(work *w, db_context *context, size_t hot, size_t *trusted) {
+static db_status trust_spots(work *w, db_context *context, const db_experiment *model, size_t hot,
+                             size_t *trusted) {
     db_measured_image *const image = &w->image;
     const size_t pixels = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
-    const db_experiment start = start_of(w);
     const db_fit_data data = { image, &w->strong, &w->settings };
     db_observed_spots spots = { hot, calloc(hot, sizeof *spots.spot) };
     size_t *const pixel = calloc(hot, sizeof *pixel);
@@ -144,9 +144,9 @@ static db_status trust_spots(work *w, db_context *context, size_t hot, size_t *t
     if (status == DB_OK) {
         memset(is_foreign, 1, hot);
         (void)list_hot(image, spots.spot, pixel);
-        status = db_foreign_spots_find(context, &start, &data, &spots, is_foreign);
+        status = db_foreign_spots_find(context, model, &data, &spots, is_foreign);
     }
-    if (status == DB_OK) {
+    if (status == DB_OK && !w->borrowed) {
         memcpy(mask, image->mask, pixels);
         w->borrowed = image->mask;
         image->mask = mask;
@@ -155,7 +155,7 @@ static db_status trust_spots(work *w, db_context *context, size_t hot, size_t *t
     }
     for (size_t i = 0; i < hot && status == DB_OK; i++) {
         if (is_foreign[i]) continue;
-        mask[pixel[i]] = DB_MASK_TRUSTED;
+        image->mask[pixel[i]] = DB_MASK_TRUSTED;
         ++*trusted;
     }
     image->masked -= *trusted;
@@ -170,17 +170,25 @@ static db_status find_strong(work *w, db_context *context) {
     return db_lattices_add_light(w->all, context, w->shot, &w->image, &w->strong);
 }
 
-/* Strong pixels, those of spots of a single pixel, too. */
-static db_status take_pixels(work *w, db_context *context) {
-    const size_t hot = w->borrowed ? 0 : list_hot(&w->image, NULL, NULL);
-    size_t trusted = 0;
-    DB_TRY(find_strong(w, context));
-    if (hot) DB_TRY(trust_spots(w, context, hot, &trusted));
-    if (!trusted) return DB_OK;
-    db_notice(context, "%zu of %zu hot pixels are at reflections of the starting model, and count",
-              trusted, hot);
+/* Finds the strong pixels again if a model has made pixels that were found hot. which: name of the model. */
+static db_status take_spots(work *w, db_context *context, const db_experiment *model,
+                            const char *which, size_t *trusted) {
+    const size_t hot = list_hot(&w->image, NULL, NULL);
+    *trusted = 0;
+    if (hot) DB_TRY(trust_spots(w, context, model, hot, trusted));
+    if (!*trusted) return DB_OK;
+    db_notice(context, "%zu of %zu hot pixels are at reflections of the %s model, and count",
+              *trusted, hot, which);
     db_strong_pixels_clear(&w->strong);
     return find_strong(w, context);
+}
+
+/* Strong pixels, those of spots of a single pixel, too. */
+static db_status take_pixels(work *w, db_context *context) {
+    const db_experiment start = start_of(w);
+    size_t trusted;
+    DB_TRY(find_strong(w, context));
+    return w->borrowed ? DB_OK : take_spots(w, context, &start, "starting", &trusted);
 }
 
 static db_status begin_refinement(work *w, db_context *context) {
@@ -250,6 +258,23 @@ static db_status check_model(work *w, db_context *context, db_judgement how) {
     return *reason ? db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, reason) : DB_OK;
 }
 
+/* Runs stages from the best of several starts; of a single image once more if its model has made pixels that were found hot:
+ * the given start may have been too bad to tell. (Later segments of many shots begin with what the given start tells.) */
+static db_status run_starts(work *w, const db_experiment *start, int to, db_stage_result *end) {
+    db_refinement *const r = &w->refinement;
+    size_t trusted = 0;
+    unsigned *const asked = malloc((w->settings.parameter_count + 1) * sizeof *asked);
+    if (!asked) return db_fail_memory(r->context, "the stages of several starts");
+    for (size_t i = 0; i < w->settings.parameter_count; i++)
+        asked[i] = w->settings.parameters[i].stages;
+    db_status status = db_starts_run(r, start, asked, to, end);
+    if (status == DB_OK && w->all->source->in_full && r->result->status != DB_ERROR_CANCELLED)
+        status = take_spots(w, r->context, &r->result->experiment, "refined", &trusted);
+    if (status == DB_OK && trusted) status = db_starts_run_chosen(r, start, asked, to, end);
+    free(asked);
+    return status;
+}
+
 /* Runs stages up to `to`, some of which may be done. With several starts the given one may be bad. */
 static db_status run_stages(work *w, int to, db_stage_result *end) {
     db_refinement *const r = &w->refinement;
@@ -262,7 +287,7 @@ static db_status run_stages(work *w, int to, db_stage_result *end) {
         r->predicted = NULL;
     }
     db_predicted_spots_clear(&w->predicted);
-    return tries       ? db_starts_run(r, &start, to, end)
+    return tries       ? run_starts(w, &start, to, end)
            : from < to ? db_stages_run(r, from, to, end)
                        : DB_OK;
 }

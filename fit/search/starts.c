@@ -217,24 +217,26 @@ db_status db_stages_run(db_refinement *r, int from, int to, db_stage_result *end
     return DB_OK;
 }
 
+/* asked: stages of each parameter as the settings ask for them; those before may not have earned some. */
 static db_status run_from(db_refinement *r, const db_experiment *start, const db_fit_start *from,
-                          int stages, db_stage_result *end) {
+                          const unsigned *asked, int stages, db_stage_result *end) {
     db_crystal *const crystal = &r->result->experiment.crystal;
+    for (size_t i = 0; i < r->own->parameter_count; i++) r->own->parameters[i].stages = asked[i];
     DB_TRY(begin_again(r, start));
     db_orientation_plus(crystal->orientation, from->turn, crystal->orientation);
     return db_stages_run(r, 0, stages, end);
 }
 
 /* Runs the stages from the best starts, one after the other. */
-static db_status run_best(db_refinement *r, const db_experiment *start, int stages,
-                          db_stage_result *end) {
+static db_status run_best(db_refinement *r, const db_experiment *start, const unsigned *asked,
+                          int stages, db_stage_result *end) {
     db_fit_result *const result = r->result;
     const size_t keep = (size_t)r->data.settings->starts.keep;
     size_t best = 0, last = 0;
     double most = -1;
     for (size_t i = 0; i < result->start_count && i < keep; i++) {
         db_fit_start *const from = &result->starts[i];
-        const db_status status = run_from(r, start, from, stages, end);
+        const db_status status = run_from(r, start, from, asked, stages, end);
         last = i;
         if (status == DB_ERROR_INPUT) continue; /* the model predicts none of the spots any more */
         DB_TRY(status);
@@ -251,12 +253,20 @@ static db_status run_best(db_refinement *r, const db_experiment *start, int stag
         if (explained >= ENOUGH) break;
     }
     result->starts[best].chosen = 1;
-    return last == best && most > -1 ? DB_OK
-                                     : run_from(r, start, &result->starts[best], stages, end);
+    return last == best && most > -1
+               ? DB_OK
+               : run_from(r, start, &result->starts[best], asked, stages, end);
 }
 
-db_status db_starts_run(db_refinement *r, const db_experiment *start, int stages,
-                        db_stage_result *end) {
+db_status db_starts_run_chosen(db_refinement *r, const db_experiment *start, const unsigned *asked,
+                               int stages, db_stage_result *end) {
+    size_t chosen = 0;
+    while (!r->result->starts[chosen].chosen) chosen++;
+    return run_from(r, start, &r->result->starts[chosen], asked, stages, end);
+}
+
+db_status db_starts_run(db_refinement *r, const db_experiment *start, const unsigned *asked,
+                        int stages, db_stage_result *end) {
     DB_TRY(try_all(r, start));
-    return run_best(r, start, stages, end);
+    return run_best(r, start, asked, stages, end);
 }
