@@ -49,6 +49,8 @@ typedef struct db_shot_state {
     const db_fit_spots *spots; /* see db_fit_settings; owned by the source */
     double *lower;             /* [parameters] bounds */
     double *upper;
+    double *centre; /* [parameters] priors; of shared parameters those of the list count */
+    double *sigma;
     db_store_place place;
     db_shot_moments moments; /* instead of pixels, in a joint stage of moments */
     /* in the store: light of the other lattices of its image; -1: none */

@@ -29,6 +29,19 @@ grep -q 'distance is held by' err || fail "a bound that holds is not told: $(cat
 error=$(value held.json distance error)
 [ "$error" = null ] || fail "distance, held by its bound, has the error $error"
 
+# A line's own prior holds its shot.
+for number in 1 2 3; do
+    sed -n "${number}s/\$/ refine.cell_a.prior=[40.0$number,1e-7]/p" shots.txt
+done > priors.txt
+{ shots_model 100 | sed 's/shots.txt/priors.txt/'; cat << 'END'; } > priors.yaml
+refine: {cell_a: , distance: {range: 2}}
+stages: [{name: joint, refine: all}]
+END
+fit 0 priors.yaml --output each_held --no-report
+python3 -S -c 'import json
+edges = [shot["refined"][0] for shot in json.load(open("each_held.json"))["shots"]]
+assert all(abs(edge - 40 - 0.01 * n) < 1e-5 for n, edge in enumerate(edges, 1)), edges' || fail "edges are not held by priors of single shots"
+
 # Crystals may turn by less than they are off, beside a tilt of the detector: nothing but bounds makes the tilt a number.
 for number in 1 2 3; do
     echo "images/shot_$number.img model.misset=[$(awk -v n=$number 'BEGIN { print n * 37 % 90 + 1.3 }'), $((number * 11 % 60 - 30)), $((number * 53 % 90))]"
