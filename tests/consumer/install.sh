@@ -49,7 +49,7 @@ else
     echo "without pkg-config: only find_package was tried"
 fi
 
-# The installed program runs from where it is, and the installed example with it, in a folder of the user's.
+# The installed program runs from where it is, and the installed examples with it, in a folder of the user's.
 if [ -n "${DUALBRAGG:-}" ]; then
     "$prefix/bin/dualbragg" --version
     for file in man/man1/dualbragg.1 man/man1/dualbragg-sim.1 bash-completion/completions/dualbragg \
@@ -57,11 +57,12 @@ if [ -n "${DUALBRAGG:-}" ]; then
         [ -s "$prefix/share/$file" ] || { echo "FAILED: share/$file is not installed"; exit 1; }
     done
     mkdir "$work/user" && cd "$work/user"
-    status=0
-    PATH=$prefix/bin:$PATH DUALBRAGG='' SHARED_DIR='' sh "$prefix/share/doc/dualbragg/examples/thaumatin.sh" > "$work/example.log" 2>&1 ||
-        status=$?
-    [ $status -eq 0 ] || [ $status -eq 77 ] || {
-        cat "$work/example.log"
-        exit 1
-    }
+    for example in "$prefix"/share/doc/dualbragg/examples/*.sh; do
+        status=0
+        PATH=$prefix/bin:$PATH DUALBRAGG='' SHARED_DIR='' sh "$example" > "$work/example.log" 2>&1 || status=$?
+        [ $status -eq 0 ] || [ $status -eq 77 ] || {
+            cat "$work/example.log"
+            exit 1
+        }
+    done
 fi
