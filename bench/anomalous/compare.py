@@ -4,7 +4,8 @@ usage: compare.py FOLDER FIGURE.png fit_4.json fit_16.json ...
 
 rms: of refined f' and f'' (electrons) from the truth, over all points of all kinds. pull: rms of the same in standard errors. Edges:
 where the true curve, which has points every 0.5 eV, rises through the middle between its ends. Shift: how far the last kind lies
-above the first, by the area between both, as dualbragg fit tells it.
+above the first, by the area between both, as dualbragg fit tells it. If wavelengths were refined (make_set.py --offset), a line
+compares offsets of spectra with the true ones, also without the mean of both.
 """
 import json
 import os
@@ -13,6 +14,7 @@ import sys
 import numpy as np
 
 
+EV = 12398.4198
 WINGS = 12  # eV at both ends that define the level, as in fit.yaml
 
 
@@ -23,6 +25,18 @@ def edge_of(energy, second):
     crossed = np.flatnonzero((second[:-1] <= level) & (second[1:] > level))
     i = crossed[np.argmax(rise[crossed])]
     return energy[i] + (level - second[i]) / rise[i] * (energy[i + 1] - energy[i])
+
+
+def print_offsets(found, true):
+    """true: of the shots of the list (eV); spectra are told too high by them."""
+    column = found["local"].index("wavelength")
+    used = [(shot["start"][column], shot["refined"][column], shot["error"][column], of)
+            for shot, of in zip(found["shots"], true) if shot["used"]]
+    start, refined, error, true = np.array(used).T
+    off, error = EV / start - EV / refined - true, EV / refined ** 2 * error
+    print("  offsets of %.2f eV (rms), mean %.2f eV: found ones are off by %.2f eV (rms), mean %.2f, about it %.2f; errors %.2f, pulls %.2f" % (
+        np.sqrt(np.mean(true ** 2)), true.mean(), np.sqrt(np.mean(off ** 2)), off.mean(), off.std(), np.sqrt(np.mean(error ** 2)),
+        np.sqrt(np.mean((off / error) ** 2))))
 
 
 def main():
@@ -49,6 +63,8 @@ def main():
         print("| %d | %.2f | %.2f | %.2f | %s | %s | %s | %.0f |" % (
             found["used"], *rms, ", ".join("%.2f" % e for e in errors), ", ".join("%.1f" % (e - t) for e, t in zip(edges, true_edges)),
             apart, found["seconds"]))
+        if "wavelength" in found["local"]:
+            print_offsets(found, np.loadtxt(os.path.join(folder, "offsets.txt"))[:len(found["shots"])])
         drawn = found
     import matplotlib
     matplotlib.use("Agg")

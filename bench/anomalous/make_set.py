@@ -1,7 +1,7 @@
 """Renders stills of a free-electron laser about an absorption edge, of crystals whose curves f'(E) and f''(E) are known.
 
 usage: make_set.py DUALBRAGG FOLDER MODEL.pdb [--curve MEASURED.tsv] [--shots 16] [--pixels 512] [--apart 2] [--seed 1]
-                   [--photons 1] [--threads 1]
+                   [--photons 1] [--offset 0] [--threads 1]
 
 Without --curve: ferredoxin (1m2a), FES:FE1 and FES:FE2 with edges about 7120 eV that lie --apart eV apart. With it: one kind, YB:YB
 of lysozyme (4bs7), whose curve is measured (yb_scan_fp_fdp.tsv), with an edge at 8944 eV.
@@ -10,10 +10,14 @@ Each shot has an orientation, cell, brightness, block size, mosaic spread, bend,
 spikes of 0.2 %, in channels of 1 eV. The detector has 16 panels that are displaced in their plane by 0.1 mm and turned by 0.05 degree. Counts have
 photon noise and the scattering of water. Shots that are there already are kept.
 
+--offset: the spectrum that an experimenter is told of a shot is shifted, by this many eV (rms); fit.yaml then refines the wavelength
+of each shot, with this standard deviation as prior, and curves reach farther. Images stay the same.
+
 FOLDER/counts_N.h5    shot N; fit.txt: all of them, for dualbragg fit, as an experimenter knows them: orientations are off by 0.02
                       degree, spectra are exact; blurred.txt: spectra as by a spectrometer that blurs by 10 eV, in channels of 5 eV
                       (blurred.yaml undoes it)
 FOLDER/nominal.expt, true.expt     the detector as an experimenter knows it, and as it is
+FOLDER/offsets.txt    with --offset: by how much (eV) the spectrum told of each shot is too high
 FOLDER/true_K.tsv     true curve of kind K; start.tsv: a step without structure
 FOLDER/fit.yaml       the configuration; known.txt and known.yaml: true geometry and spreads, scale and curves open
 """
@@ -65,7 +69,7 @@ REFINE = """  misset_x: {range: 0.3}
   mosaic_zx: {min: -0.02, max: 0.02}
   mosaic_xy: {min: -0.02, max: 0.02}
   scale: {}
-  panel_groups:shift_fast: {prior: [0, 0.15]}
+%s  panel_groups:shift_fast: {prior: [0, 0.15]}
   panel_groups:shift_slow: {prior: [0, 0.15]}
   panel_groups:turn_normal: {prior: [0, 0.1]}"""
 
@@ -79,10 +83,15 @@ def step(energy, edge, low, high, width, line, constant):
     return np.stack([energy, first, second], 1)
 
 
+def reach_of(a):
+    """How far refined curves reach from the edge (eV): to shifted spectra that move by four offsets."""
+    return REACH + 4 * int(np.ceil(7 * a.offset / 4))
+
+
 def curves(a, sample):
     """The true ones, and the start."""
-    edge = sample["edge"]
-    energy = np.arange(edge - REACH - 10, edge + REACH + 10.5, 0.5)
+    edge, reach = sample["edge"], reach_of(a)
+    energy = np.arange(edge - reach - 10, edge + reach + 10.5, 0.5)
     if not a.curve:
         half = a.apart / 2
         return ([step(energy, edge + s, 0.5, 3.9, 3, 0.9, -4) for s in (-half, half)], step(energy, edge, 0.5, 3.9, 1, 0, -4))
@@ -148,9 +157,11 @@ def configuration(a, sample, name, known):
     cell, edge = sample["cell"], sample["edge"]
     fitted = dict(list=name.replace("yaml", "txt"), expt="true.expt" if known else "nominal.expt", cell=list(cell), fluence=FLUENCE * a.photons,
                   band=(1.5 if "blurred" in name else 0.3) / edge, resolution=10 if "blurred" in name else 0, groups="" if known else "panel_groups: panels\n",
-                  sites=",".join("%s=start.tsv" % kind for kind in sample["kinds"]), d_min=sample["d_min"], low=edge - REACH, high=edge + REACH,
-                  points=POINTS, priors=", wings: [12, 0.3]" if not a.curve else "",
-                  refine="  scale: {}" if known else REFINE % ("  cell_b: {range: 0.5}\n" if cell[0] != cell[1] else ""))
+                  sites=",".join("%s=start.tsv" % kind for kind in sample["kinds"]), d_min=sample["d_min"], low=edge - reach_of(a), high=edge + reach_of(a),
+                  points=POINTS + (reach_of(a) - REACH) // 2, priors=", wings: [12, 0.3]" if not a.curve else "",
+                  refine="  scale: {}" if known else REFINE % (
+                      "  cell_b: {range: 0.5}\n" if cell[0] != cell[1] else "",
+                      "  wavelength: {range: %.4g}\n" % (4 * a.offset * EV / edge ** 2) if a.offset > 0 else ""))
     if not known and cell[0] == cell[1]:
         fitted["cell"] = "%s\n  symmetry: %s" % (list(cell), sample["symmetry"].replace(" ", ""))
     with open(name, "w") as out:
@@ -177,6 +188,13 @@ def shot(a, sample, number):
     return true, told, known, brightness, spectrum_of
 
 
+def held(a, energy, weight):
+    """The key of a shot that holds its wavelength to the mean of the spectrum that is told."""
+    kept = weight > 1e-3 * weight.max()
+    mean = (EV / energy[kept]) @ weight[kept] / weight[kept].sum()
+    return " refine.wavelength.prior=[%.9g,%.4g]" % (mean, mean ** 2 / EV * a.offset) if a.offset > 0 else ""
+
+
 def keys(values, prefix=""):
     return " ".join("%s%s=%s" % (prefix, k, "[%s]" % ", ".join("%.6g" % x for x in np.atleast_1d(v)) if np.ndim(v) else "%.6g" % v)
                     for k, v in values.items())
@@ -192,6 +210,7 @@ def main():
     parser.add_argument("--pixels", type=int, default=512)
     parser.add_argument("--apart", type=float, default=2)
     parser.add_argument("--photons", type=float, default=1)
+    parser.add_argument("--offset", type=float, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     a = parser.parse_args()
@@ -209,12 +228,15 @@ def main():
     write_geometry("true.expt", a, sample, True)
     write_geometry("nominal.expt", a, sample, False)
     sites = ",".join("%s=true_%d.tsv" % (kind, k + 1) for k, kind in enumerate(sample["kinds"]))
-    lists = {name: [] for name in ("fit", "blurred", "known")}
+    lists, offsets = {name: [] for name in ("fit", "blurred", "known")}, []
     for number in range(1, a.shots + 1):
         this, told, known, brightness, (energy, weight) = shot(a, sample, number)
         names = ["spectra/%d.txt" % number, "spectra/blurred_%d.txt" % number]
-        write_spectrum(names[0], energy, weight)
-        write_spectrum(names[1], *blurred(energy, weight))
+        offsets.append(np.random.default_rng([a.seed, number, 1]).normal(0, a.offset))
+        names.append("spectra/told_%d.txt" % number if a.offset > 0 else names[0])
+        spectra = [(energy, weight), blurred(energy + offsets[-1], weight), (energy + offsets[-1], weight)]
+        for path, of in zip(names, spectra):
+            write_spectrum(path, *of)
         image, fluence = "counts_%d.h5" % number, FLUENCE * a.photons * brightness
         if not os.path.exists(image):
             with open("list.tmp", "w") as out:
@@ -226,9 +248,12 @@ def main():
             subprocess.run([str(part) for part in command], check=True)
             os.rename("part.h5", image)
             os.remove("list.tmp")
-        for name, what, of in ("fit", told, names[0]), ("blurred", told, names[1]), ("known", known, names[0]):
-            lists[name].append("%s#1 %s model.spectrum=%s model.scale=%.5g\n" % (
-                image, keys(what, "model."), of, brightness if name == "known" else 1))
+        for name, what, of in ("fit", told, 2), ("blurred", told, 1), ("known", known, 0):
+            lists[name].append("%s#1 %s model.spectrum=%s model.scale=%.5g%s\n" % (
+                image, keys(what, "model."), names[of], brightness if name == "known" else 1,
+                held(a, *spectra[of]) if name != "known" else ""))
+    if a.offset > 0:
+        np.savetxt("offsets.txt", offsets, fmt="%.4f")
     for name, lines in lists.items():
         with open(name + ".txt", "w") as out:
             out.writelines(lines)

@@ -4,14 +4,14 @@
 # usage: sh bench/anomalous/shots.sh DUALBRAGG FOLDER 1m2a.pdb [SHOTS ...]
 #
 # FOLDER gets the stills, found_N.json of the first N of them with time_N.txt (processor time, memory), and curves.png; results that
-# are there already are kept.
+# are there already are kept. OFFSET: eV (rms) by which told spectra are off.
 set -eu
 program=$(realpath "$1") folder=$2 model=$3 here=$(realpath "$(dirname "$0")")
 shift 3
 [ $# -gt 0 ] || set -- 4 8 16 32 64
 most=$(printf '%s\n' "$@" | sort -n | tail -n 1)
 PYTHON=${PYTHON:-python3}
-"$PYTHON" "$here/make_set.py" "$program" "$folder" "$model" --shots "$most"
+"$PYTHON" "$here/make_set.py" "$program" "$folder" "$model" --shots "$most" --offset "${OFFSET:-0}"
 cd "$folder"
 for count; do
     head -n "$count" fit.txt > "fit_$count.txt"

@@ -6,73 +6,8 @@ set -eu
 . "$SOURCE_DIR/tests/support/python_with"
 PYTHON=$(python_with numpy) || { echo "skipped: no numpy"; exit 77; }
 "$DUALBRAGG" --version | grep -q gemmi || { echo "skipped: no gemmi"; exit 77; }
-cat > make.py << 'END'
-import os
-import subprocess
-
-import numpy
-
-seed = int(os.environ.get("SEED", "2"))
-chance = numpy.random.default_rng(seed)  # of seeds 1 to 8 the pulls of edges are 1.1 (rms), the largest -3.1 (1)
-atoms = [("FE1", "FES", "FE", 5.1, 6.5, 7.9, 12), ("FE2", "FES", "FE", 7.3, 7.8, 8.8, 12), ("S1", "FES", "S", 5.3, 8.6, 9.1, 14)]
-atoms += [("C1", "LIG", "C", *chance.uniform(2, 20, 3), 20) for _ in range(40)]
-with open("f.pdb", "w") as file:
-    file.write("CRYST1   28.000   33.000   24.000  90.00  90.00  90.00 P 21 21 21    4\n")
-    for n, (atom, residue, element, x, y, z, b) in enumerate(atoms):
-        file.write(f"HETATM{n + 1:5d} {atom:^4s} {residue:3s} A{n // 3 + 1:4d}    {x:8.3f}{y:8.3f}{z:8.3f}  1.00{b:6.2f}"
-                   f"          {element:>2s}\n")
-
-edge, points = 7120.0, 13
-grid = numpy.linspace(edge - 36, edge + 36, points)
-middle = numpy.arange(edge - 2000, edge + 2000, 0.05)
-
-
-def curve(shift):
-    """An edge with a white line. f' is the principal value over the difference to a step, whose f' is a logarithm."""
-    def second(e):
-        return 0.5 + 3.4 / (1 + numpy.exp(-numpy.clip((e - edge - shift) / 1.5, -50, 50))) + 0.8 * numpy.exp(-((e - edge - shift - 6) / 5) ** 2)
-    step = numpy.where(middle > edge + shift, 3.9, 0.5)
-    at = grid + 0.025  # between midpoints
-    first = [2 / numpy.pi * 0.05 * numpy.sum(middle * (second(middle) - step) / (e * e - middle * middle)) +
-             3.4 / numpy.pi * numpy.log(abs(e - edge - shift) / 800) - 1 for e in at]
-    return numpy.stack([grid, first, second(grid)], 1)
-
-
-for name, shift in ("fe1", -1), ("fe2", 1):
-    numpy.savetxt(name + ".tsv", curve(shift))
-start = curve(0)
-off = float(os.environ.get("START_OFF", "0"))  # electrons: f'' of the start is off at both ends, and f' by what belongs to it
-if off > 0:
-    line = numpy.interp(grid, grid[[0, -1]], numpy.random.default_rng(1000 + seed).normal(0, off, 2))
-    change = numpy.interp(middle, [grid[0] - 6, *grid, grid[-1] + 6], [0, *line, 0])
-    first = [2 / numpy.pi * 0.05 * numpy.sum(middle * change / (e * e - middle * middle)) for e in grid + 0.025]
-    start -= numpy.stack([0 * grid, first, line], 1)
-numpy.savetxt("start.tsv", start)
-channels = numpy.arange(-33, 33.1, 5.5)
-shots = open("shots.txt", "w")
-for s in range(8):
-    spikes = chance.exponential(size=channels.size) * numpy.exp(-((channels - chance.normal(0, 5)) / 18) ** 2) + 1e-3
-    numpy.savetxt(f"pulse{s}.txt", numpy.stack([edge + channels, spikes], 1))
-    wave = 12398.4198 / ((edge + channels) @ spikes / spikes.sum())
-    misset, scale, size = chance.uniform(-180, 180, 3), chance.uniform(0.6, 1.6), chance.uniform(9, 12, 3)
-    cell = numpy.array([28, 33, 24]) * (1 + chance.normal(0, 0.0007, 3))
-    subprocess.run([os.environ["DUALBRAGG"], "sim", "-model", "f.pdb", "-sites", "FES:FE1=fe1.tsv,FES:FE2=fe2.tsv", "-model_resolution",
-                    "2.5", "-cell", *map(str, cell), "90", "90", "90", "-spectrumfile", f"pulse{s}.txt", "-lambda", str(wave), "-misset",
-                    *map(str, misset), "-Na", str(size[0]), "-Nb", str(size[1]), "-Nc", str(size[2]), "-gauss_xtal", "-spots", "closed",
-                    "-mosaic_rms", "0.3", "-distance", "25", "-detpixels", "100", "-pixel", "0.32", "-Xbeam", "16", "-Ybeam", "16",
-                    "-fluence", str(1e27 * scale), "-oversample", "3", "-floatfile", "still.bin", "--quiet"], check=True)
-    counts = chance.poisson(numpy.fromfile("still.bin", "<f4") + 2)
-    counts[counts > 60000] = 65535
-    header = (f"{{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\nSIZE1=100;\nSIZE2=100;\nPIXEL_SIZE=0.32;\n"
-              f"DISTANCE=25;\nWAVELENGTH={wave};\n}}\f").ljust(512)
-    with open(f"s{s}.img", "wb") as file:
-        file.write(header.encode() + counts.astype("<u2").tobytes())
-    off = misset + chance.normal(0, 0.05, 3)
-    said = size * chance.uniform(0.95, 1.05, 3)
-    shots.write(f"s{s}.img model.misset=[{off[0]:.5f},{off[1]:.5f},{off[2]:.5f}] model.spectrum=pulse{s}.txt model.wavelength={wave:.9f} "
-                f"model.scale={scale * chance.uniform(0.9, 1.1):.5f} model.Ncells=[{said[0]:.3f},{said[1]:.3f},{said[2]:.3f}]\n")
-END
-"$PYTHON" make.py || fail "no stills"
+# of seeds 1 to 8 the pulls of edges are 1.1 (rms), the largest -3.1 (1)
+"$PYTHON" "$SOURCE_DIR/tests/support/two_irons" || fail "no stills"
 cat > curves.yaml << 'END'
 shots: {list: shots.txt}
 model: {geometry: given, cell: [28, 33, 24], spots: closed, mosaic_rms: 0.3, oversample: 3, distance: 25, detector_pixels: [100, 100],
