@@ -181,6 +181,7 @@ db_status db_model_image(db_context *context, const db_experiment *experiment,
     if (!all) return db_fail_memory(context, "the settings of the model's image");
     *all = *data->settings;
     all->pixels = DB_FIT_PIXELS_ALL;
+    all->intensity_error = 0; /* tiles have no factors */
     const db_fit_data everywhere = { data->image, data->strong, all };
     const db_status status = image_of_known(context, experiment, &everywhere, explained, images);
     free(all);

@@ -40,7 +40,8 @@ static size_t pixels_in_use(const db_fit_blocks *blocks, size_t b, double *backg
 }
 
 static void count_degrees(db_objective *objective) {
-    const int each = db_plane_terms(objective->settings) + (objective->rule == DB_INTENSITY_EACH);
+    const int each =
+        db_plane_terms(objective->settings) + db_objective_has_own_intensities(objective);
     objective->degrees = (double)objective->pixels_used - each * (double)objective->blocks.count -
                          (objective->rule == DB_INTENSITY_SHARED) -
                          (double)objective->variables.count;

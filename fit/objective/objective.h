@@ -122,6 +122,11 @@ typedef enum db_objective_depth {
 
 /* The rest is only for files of the objective. */
 
+/* Does each block have an intensity of its own, which is eliminated? */
+static inline int db_objective_has_own_intensities(const db_objective *objective) {
+    return objective->rule == DB_INTENSITY_EACH || objective->rule == DB_INTENSITY_NEAR;
+}
+
 static inline double *db_objective_block_gradient(const db_objective *objective, size_t b) {
     return db_boxes_gradient_of(objective->work->sums, objective->work->most, b);
 }

@@ -3,15 +3,10 @@
 
 #include "base/context_internal.h"
 
-/* Does each block have an intensity of its own, which is eliminated? */
-static int has_own_intensities(const db_objective *objective) {
-    return objective->rule == DB_INTENSITY_EACH || objective->rule == DB_INTENSITY_NEAR;
-}
-
 /* Fills the rules: free coefficients of each block. */
 static void fill_rules(const db_objective *objective) {
     const struct db_objective_work *const work = objective->work;
-    const int own = has_own_intensities(objective);
+    const int own = db_objective_has_own_intensities(objective);
     for (size_t b = 0; b < objective->blocks.count; b++) {
         const db_block block = db_objective_block(objective, b);
         db_box_rule *const r = &work->rule[b];
@@ -69,7 +64,7 @@ db_status db_objective_run_boxes(db_objective *objective, db_boxes_image image, 
     request.sums = sums;
     request.links = work->list;
     request.link_lists = work->lists;
-    request.kept = has_own_intensities(objective) ? 0 : 1;
+    request.kept = db_objective_has_own_intensities(objective) ? 0 : 1;
     request.most = work->most;
     if (request.image != DB_BOXES_AS_BEFORE) work->shown = DB_BOXES_AS_BEFORE;
     const db_status status =

@@ -44,13 +44,14 @@ static double misfit_of_regions(const db_covariance *c, const db_scatter *s) {
     return ratio > 1 + SURELY * sqrt(2 / all) ? sqrt(ratio) : 1;
 }
 
-/* Is a scatter of more parts than quantities larger than noise by three standard deviations? The fit has absorbed part of it. */
+/* Is a scatter of more parts than quantities larger than noise by three standard deviations, although the fit has made it
+ * smaller? Few parts may hold most of what is known, so this is not allowed for. */
 static int surely_exceeds_noise(const db_covariance *c, const db_scatter *s) {
-    const double held = s->priors ? trace_of(c, s->priors) : 0, parts = (double)s->parts,
-                 left = parts - fitted_quantities(c, s);
-    if (s->parts <= s->quantities) return 0;
-    const double noise = (determined_directions(c) - held) * left / parts;
-    return trace_of(c, s->of_parts) - held > noise * (1 + SURELY * sqrt(2 / left));
+    const double held = s->priors ? trace_of(c, s->priors) : 0,
+                 left = (double)s->parts - fitted_quantities(c, s);
+    return s->parts > s->quantities &&
+           trace_of(c, s->of_parts) - held >
+               (determined_directions(c) - held) * (1 + SURELY * sqrt(2 / left));
 }
 
 /* Raises robust errors to the errors by a scatter of more parts than there are quantities. */

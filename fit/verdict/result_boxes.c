@@ -32,7 +32,9 @@ static void fill_pixels(const db_objective *objective, const db_shoeboxes *boxes
         const double z = ((double)boxes->value[at] - pixel.expected) / sqrt(pixel.variance);
         sum += z;
         square += z * z;
-        box->light[0] += pixel.spot;
+        /* a factor of known intensities would make the light right whatever they are */
+        box->light[0] +=
+            objective->rule == DB_INTENSITY_NEAR ? (double)objective->shape[at] : pixel.spot;
         box->light[1] += (double)boxes->value[at] - (pixel.expected - pixel.spot);
         if (fabs(z) > fabs(box->worst_z)) box->worst_z = z;
         box->pixels_used++;

@@ -273,12 +273,28 @@ static db_status take_regions(db_context *context, db_moments *m, const db_varia
     return db_spot_regions_curve(context, m, v->start, e->normal);
 }
 
+/* Too few spots: constants that were not earned are as uncertain as is expected. */
+static void expect_untested(const db_fit_settings *own, const db_variables *v, const released *r,
+                            untested *u) {
+    *u = (untested){ .count = r->untested };
+    for (size_t c = 0; c < u->count; c++) {
+        u->index[c] = r->not_earned[c];
+        for (size_t k = 0; k < v->count; k++)
+            if (v->index[k] == u->index[c])
+                u->factor[c * u->count + c] = expected_error(
+                    v, k, db_facts_of(own->parameters[u->index[c]].parameter)->kind, 1);
+    }
+}
+
 static db_status ask_moments(db_context *context, db_moments *m, const db_fit_settings *own,
                              const db_variables *v, const released *free_now, untested *u,
                              db_fit_result *result) {
     equations e = { 0 };
     const int regions = db_spot_regions_count(m->count, v->count);
-    if ((size_t)regions <= v->count || (size_t)regions > m->count) return DB_OK;
+    if ((size_t)regions <= v->count || (size_t)regions > m->count) {
+        expect_untested(own, v, free_now, u);
+        return DB_OK;
+    }
     db_status status = make_equations(v->count, &e)
                            ? take_regions(context, m, v, regions, &e)
                            : db_fail_memory(context, "the strain of a lattice");

@@ -132,6 +132,9 @@ static const double most_shift = 3;
  * to be suspected, while it is not so near as it stands. */
 static const double same_wavelength = 1.1;
 
+/* Wavelengths that differ by less are both X-rays', whatever their product. */
+static const double few_shifts = 1.5;
+
 /* X-rays with longer waves have less than 2 keV, and few beams. */
 static const double longest_usual = 6.2;
 
@@ -144,7 +147,7 @@ static int are_near(double a, double b) {
 static const char *mistaken_unit(double mean, double given) {
     const double kev = 1e-3 * DB_EV_ANGSTROM;
     if (are_near(mean, given)) return NULL;
-    if (are_near(mean * given, kev))
+    if (are_near(mean * given, kev) && !(mean < few_shifts * given && given < few_shifts * mean))
         return fmax(mean, given) < longest_usual ? "one of them looks like keV: energies are in eV"
                : mean > given ? "the file looks like keV: its energies are to be in eV"
                               : "the given wavelength looks like keV: it is to be in A";
@@ -162,7 +165,7 @@ static db_status check_unit(db_context *context, const db_setup *setup, double m
     const int given = setup->wavelength_given,
               far = !(mean < most_shift * known && known < most_shift * mean);
     if (!unit && !(given && far)) return DB_OK;
-    if (!given && mean < longest_usual) return DB_OK;
+    if (!given && (mean < longest_usual || known == DB_UNKNOWN_WAVELENGTH)) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT,
                    "spectrum file %s: expected a mean near the %s wavelength, %.6g A (%.6g eV), "
                    "found %.6g A; %s",

@@ -60,7 +60,7 @@ void db_setup_init(db_setup *setup) {
     setup->molecular_weight = 18;
     setup->molecules = NAN;
 
-    setup->wavelength = 1;
+    setup->wavelength = DB_UNKNOWN_WAVELENGTH;
     setup->spectrum_stretch = 1;
     setup->fluence = DB_DEFAULT_FLUENCE;
     setup->exposure = 1;

@@ -6,6 +6,9 @@
 
 #include <dualbragg/expert/setup_fields.h>
 
+/* Wavelength (A) of a set-up for which nobody has named one. */
+#define DB_UNKNOWN_WAVELENGTH 1.
+
 /* Receiver of notices; line may be NULL. */
 typedef struct db_setup_notes {
     void (*line)(void *user, const char *text);

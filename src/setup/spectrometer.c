@@ -20,8 +20,9 @@ static const double faint_channel = 1e-4;
 /* Part of the channels' width by which distances of channels may differ from it: as of even steps of the wavelength. */
 static const double most_uneven = 0.2;
 
-/* A resolution below this part of the channels' width moves at most 1 % of a channel's light: it cannot be meant. */
-static const double narrowest = 0.03;
+/* A resolution below this part of the channels' width moves at most 1 % of a channel's light. It looks like keV if the same number
+ * of keV is below this many channels; no spectrometer has channels much narrower than it resolves. */
+static const double narrowest = 0.03, widest = 15;
 
 typedef struct channel {
     double energy, weight;
@@ -111,7 +112,7 @@ static db_status sort_channels(db_context *context, const db_spectrum *s, blur *
 /* Divides channels and their surroundings into cells that are narrow beside the resolution. */
 static db_status divide_channels(db_context *context, double resolution, blur *b) {
     enum { CELLS_OF_WIDTH = 10, MOST_PARTS = 5 };
-    if (resolution < narrowest * b->width)
+    if (resolution < narrowest * b->width && 1000 * resolution < widest * b->width)
         return db_fail(context, DB_ERROR_INPUT,
                        "spectrum resolution: expected at least %g of the channels' width, which is "
                        "%g eV, since less changes nothing, found %g eV; if it is in keV, give %g",

@@ -290,10 +290,9 @@ static void a_spectrum_in_another_unit_is_refused(void **state) {
     static const struct {
         const char *lines;
         double wavelength;
-    } fine[] = { { "1.2 1\n", 1.25 },
-                 { "3.6 1\n", 3.444 },
-                 { "1 1\n", 2.9 },
-                 { "2.9 1\n", 1 },
+    } fine[] = { { "1.2 1\n", 1.25 }, { "3.6 1\n", 3.444 },
+                 { "3.11 1\n", 3.8 }, /* as far as the energy in keV is from 3.8 */
+                 { "1 1\n", 2.9 },    { "2.9 1\n", 1 },
                  { "5.2 1\n", 5 } };
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
         setup_write_file("kev.eV", fine[i].lines);
@@ -303,8 +302,13 @@ static void a_spectrum_in_another_unit_is_refused(void **state) {
         assert_non_null(strstr(setup_notices(), "shifted from a mean of "));
         db_experiment_clear(&e);
     }
-    setup_write_file("kev.eV", "9.66 1\n");
+    setup.wavelength = setup_start().wavelength; /* nobody has named one */
     setup.wavelength_given = 0;
+    setup_write_file("kev.eV", "990 1\n1010 1\n");
+    db_experiment soft = setup_resolved(&setup);
+    setup_assert_close(soft.beam.wavelength, 12.4, 0.01);
+    db_experiment_clear(&soft);
+    setup_write_file("kev.eV", "9.66 1\n");
     db_experiment e = setup_resolved(&setup);
     assert_non_null(strstr(setup_notices(), "9.66 A (if these are keV, give eV)"));
     db_experiment_clear(&e);

@@ -197,14 +197,14 @@ typedef struct db_fit_shots_result {
     size_t light_spots;
     double light_part;
     int intensities_usable; /**< 0: light_part is below 2/3 */
-    /** as of a verdict (fit_verdict.h), by the spots of all shots together; in full, or in another process than the first: 0 */
-    int centring;
-    double centring_gain;
     /** points to check before using the result, and advice for each; in full: those of shots */
     char (*warnings)[DB_FIT_WARNING_SIZE];
     const char **advice;
     size_t warning_count;
     db_fit_curves curves; /**< settings of the curves, with the priors that the shots have chosen */
+    /** as of a verdict (fit_verdict.h), by the spots of all shots together; in full, or in another process than the first: 0 */
+    int centring;
+    double centring_gain;
 } db_fit_shots_result;
 
 /** Refines all shots. settings: as for one shot; db_fit_parameter.shared selects shared

@@ -182,9 +182,6 @@ typedef struct db_fit_settings {
     double intensity_limit;
     db_fit_starts starts;
     db_fit_joint joint;
-    /** known: relative error of the intensities, as of coordinates that are not exact: each shoebox has a factor J of
-     * its own with the prior 1 +- this error; 0: intensities are exact */
-    double intensity_error;
     /** 1: for spots in closed form each stage chooses the number of sub-pixels so that errors of
      * pixels are below a tenth of the model error (db_spots_oversample); 0: as in the experiment */
     int choose_oversample;
@@ -192,7 +189,10 @@ typedef struct db_fit_settings {
      * centring implies are no rivals in the verdict, and reflections that it forbids are not predicted */
     int centring;
     db_fit_curves curves;
-    double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** known: relative error of the intensities, as of coordinates that are not exact: each shoebox has a factor J of
+     * its own with the prior 1 +- this error; 0: intensities are exact */
+    double intensity_error;
+    double reserved[2]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_settings;
 
 /** Documented defaults; no parameters, no stages.

@@ -257,8 +257,7 @@ static void held_quantities_absorb_no_scatter(void **state) {
                 parts[i] =
                     times * (normal[i] - priors[i]) + priors[i]; /* of the data, and the priors */
             const db_scatter scatter = { parts, NULL, count, 1, 2, priors };
-            const int counts =
-                count >= 8 || (count > 2 && times > left / n * (1 + 3 * sqrt(2 / left)));
+            const int counts = count >= 8 || (count > 2 && times > 1 + 3 * sqrt(2 / left));
             db_covariance_clear(&c);
             assert_int_equal(db_errors_of_parts(context, normal, 2, used, DB_LEAST_EIGENVALUE,
                                                 &scatter, 1, &c, &misfit),

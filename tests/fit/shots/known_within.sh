@@ -45,6 +45,40 @@ for error in "0", "0.2":
         sys.exit("exact intensities explain the still")
 sys.exit(not (rms < 1.5 and 0.9 < chi2 < 1.1 and off["mosaic_variance"][1] < 5e-4 and off["Nb"][1] < 0.3))
 END
+# amplitudes of another crystal: factors do not make them right
+awk '{ print $4 }' told.hkl | tail -n +1000 > others
+awk '{ print $4 }' told.hkl | head -n 999 >> others
+awk '{ print $1, $2, $3 }' told.hkl | paste -d ' ' - others > wrong.hkl
+for error in 0.2 1; do
+    sed "s/told.hkl/wrong.hkl/; s/intensity_error: .*}/intensity_error: $error}/" known.yaml > other.yaml
+    fit 1 other.yaml --output wrong --no-report
+    grep -q 'not to be used: a minimum was found, but the model.s spots have 1. times the light' err || fail "amplitudes of another crystal, intensity_error $error: $(cat err)"
+done
+# the model's image has no factors
+sed 's/intensity_error/roi: [110, 290, 110, 290], intensity_error/' known.yaml > roi.yaml
+fit 0 roi.yaml --output part --no-report --model-image
+python3 -S - << 'END' || fail "the model's image does not have the refined scale"
+import array
+import json
+import os
+import subprocess
+import sys
+
+found = {p["name"]: p["refined"] for p in json.load(open("part.json"))["parameters"]}
+subprocess.run([os.environ["DUALBRAGG"], "sim", "-hkl", "told.hkl", "-cell", "40", "46", "52", "90", "90", "90", "-misset",
+                *(str(found["misset_" + k]) for k in "xyz"), "-Na", str(found["Na"]), "-Nb", str(found["Nb"]), "-Nc", str(found["Nc"]),
+                "-mosaic_rms", str(found["mosaic_variance"] ** 0.5), "-distance", "60", "-detpixels", "300", "-pixel", "0.2", "-lambda", "1.1",
+                "-oversample", "2", "-spots", "closed", "-gauss_xtal", "-fluence", str(3e27 * found["scale"]), "-floatfile", "sim.bin",
+                "--quiet"], check=True)
+images = []
+for name in "part_model.bin", "sim.bin":
+    image = array.array("f")
+    with open(name, "rb") as file:
+        image.frombytes(file.read())
+    images.append(sorted(image)[-20:])
+print(f"brightest pixels of the model's image: {sum(images[0]) / sum(images[1]):.4f} of those of sim")
+sys.exit(not abs(sum(images[0]) / sum(images[1]) - 1) < 0.02)
+END
 # each needs the others
 sed 's/shoeboxes, intensity/all, intensity/' known.yaml > tiles.yaml
 fit 2 tiles.yaml --output no_tiles
