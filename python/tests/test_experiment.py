@@ -199,6 +199,57 @@ class Experiments(unittest.TestCase):
         with self.assertRaisesRegex(dualbragg.UsageError, "expected one of .*, found 'c'"):
             e.set_site_curve("c", curve)
 
+    @unittest.skipUnless("gemmi" in dualbragg.features(), "needs gemmi")
+    def test_structure_factors_of_sites_are_a_direct_sum(self):
+        """Sum over all atoms of the cell of P 21 21 21; form factors of International Tables C (1992), table 6.1.1.4. The
+        rest is the Fourier transform of a density on a grid, right to 3e-4 of the largest F."""
+        form = {"FE": ((11.7695, 7.3573, 3.5222, 2.3045), (4.7611, 0.3072, 15.3535, 76.8805), 1.0369),
+                "S": ((6.9053, 5.2034, 1.4379, 1.5863), (1.4679, 22.2151, 0.2536, 56.172), 0.8669),
+                "C": ((2.31, 1.02, 1.5886, 0.865), (20.8439, 10.2075, 0.5687, 51.6512), 0.2156)}
+        cell, chance = numpy.array([28, 33, 24]), numpy.random.default_rng(3)
+        kinds = [("FE1", "FE", 1, 12), ("FE2", "FE", 0.7, 15), ("S1", "S", 1, 14)]
+        kinds += [("C1", "C", 0.5 + 0.5 * (n % 2), 20 + n) for n in range(12)]
+        atoms = [(name, element, chance.uniform(0, 20, 3).round(3), occupancy, b) for name, element, occupancy, b in kinds]
+        curves = {"FE1": [[7000, -5, 0.5], [7200, -4, 4]], "FE2": [[7000, -6, 1], [7200, -3, 3]]}
+        energy = 7080.0
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "model.pdb"), "w") as file:
+                file.write("CRYST1   28.000   33.000   24.000  90.00  90.00  90.00 P 21 21 21    4\n")
+                for n, (name, element, (x, y, z), occupancy, b) in enumerate(atoms):
+                    file.write(f"HETATM{n + 1:5d} {name:^4s} FES A{n + 1:4d}    {x:8.3f}{y:8.3f}{z:8.3f}{occupancy:6.2f}{b:6.2f}"
+                               f"          {element:>2s}\n")
+            for name, curve in curves.items():
+                numpy.savetxt(os.path.join(folder, name), curve)
+            crystal = {**SCENE, "cell": tuple(cell), "wavelength": 12398.419843320026 / energy, "default_F": 0, "distance": 15}
+            e = dualbragg.Experiment(hkl=os.path.join(folder, "model.pdb"), model_resolution=2.5, k_sol=0, anomalous="no", **crystal,
+                                     sites=",".join(f"FES:{name}={os.path.join(folder, name)}" for name in curves))
+        parts = e.site_parts
+        hkl = numpy.stack(numpy.indices(parts.shape[:3]), -1) + e.box_start
+        square = ((hkl / cell) ** 2).sum(-1)  # of 1/d
+        expected = numpy.zeros(parts.shape, complex)
+        for name, element, place, occupancy, b in atoms:
+            factor, width, constant = form[element]
+            f = constant + sum(a * numpy.exp(-w * square / 4) for a, w in zip(factor, width))
+            x, y, z = place / cell
+            for at in (x, y, z), (0.5 - x, -y, 0.5 + z), (-x, 0.5 + y, 0.5 - z), (0.5 + x, 0.5 - y, -z):
+                g = occupancy * numpy.exp(-b * square / 4 + 2j * numpy.pi * (hkl @ numpy.array(at)))
+                expected[..., 0] += f * g
+                if name in curves:
+                    expected[..., int(name[2])] += g
+        inside = (square < 1 / 2.5 ** 2) & (square > 0)
+        self.assertGreater(inside.sum(), 5000)
+        numpy.testing.assert_allclose(parts[inside][:, 1:], expected[inside][:, 1:], rtol=0, atol=1e-7)
+        self.assertLess(abs(parts - expected)[inside].max(), 3e-4 * abs(expected[inside]).max())
+        # what an image shows at one energy
+        at_energy = [complex(*(numpy.interp(energy, *numpy.array(curve).T[[0, column]]) for column in (1, 2)))
+                     for curve in curves.values()]
+        amplitude = abs(expected[..., 0] + sum(c * expected[..., 1 + k] for k, c in enumerate(at_energy)))
+        plain = dualbragg.Experiment(**crystal)
+        plain.set_amplitudes(hkl[inside], amplitude[inside], 0)
+        image, other = (dualbragg.Plan(of, precision="double").forward() for of in (e, plain))
+        self.assertGreater((image > 0.01 * image.max()).sum(), 20)
+        numpy.testing.assert_allclose(image, other, rtol=0, atol=1e-3 * image.max())
+
     def test_their_state_is_pickled_wherever_it_is_from(self):
         e = dualbragg.Experiment(**SCENE, divergence=(1, 2), divergence_steps=(2, 3), dispersion=0.01, dispersion_steps=2,
                                  mosaic_spread=0.3, mosaic_domains=4)
