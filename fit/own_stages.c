@@ -172,13 +172,13 @@ static db_status find_strong(work *w, db_context *context) {
 
 /* Finds the strong pixels again if a model has made pixels that were found hot. which: name of the model. */
 static db_status take_spots(work *w, db_context *context, const db_experiment *model,
-                            const char *which, size_t *trusted) {
+                            const char *which) {
     const size_t hot = list_hot(&w->image, NULL, NULL);
-    *trusted = 0;
-    if (hot) DB_TRY(trust_spots(w, context, model, hot, trusted));
-    if (!*trusted) return DB_OK;
+    size_t trusted = 0;
+    if (hot) DB_TRY(trust_spots(w, context, model, hot, &trusted));
+    if (!trusted) return DB_OK;
     db_notice(context, "%zu of %zu hot pixels are at reflections of the %s model, and count",
-              *trusted, hot, which);
+              trusted, hot, which);
     db_strong_pixels_clear(&w->strong);
     return find_strong(w, context);
 }
@@ -186,9 +186,8 @@ static db_status take_spots(work *w, db_context *context, const db_experiment *m
 /* Strong pixels, those of spots of a single pixel, too. */
 static db_status take_pixels(work *w, db_context *context) {
     const db_experiment start = start_of(w);
-    size_t trusted;
     DB_TRY(find_strong(w, context));
-    return w->borrowed ? DB_OK : take_spots(w, context, &start, "starting", &trusted);
+    return w->borrowed ? DB_OK : take_spots(w, context, &start, "starting");
 }
 
 static db_status begin_refinement(work *w, db_context *context) {
@@ -258,19 +257,17 @@ static db_status check_model(work *w, db_context *context, db_judgement how) {
     return *reason ? db_fail(context, DB_ERROR_INPUT, "%s%s", BY_ITSELF, reason) : DB_OK;
 }
 
-/* Runs stages from the best of several starts; of a single image once more if its model has made pixels that were found hot:
+/* Runs stages from the best of several starts. Of a single image its model tells which pixels that were found hot it has made:
  * the given start may have been too bad to tell. (Later segments of many shots begin with what the given start tells.) */
 static db_status run_starts(work *w, const db_experiment *start, int to, db_stage_result *end) {
     db_refinement *const r = &w->refinement;
-    size_t trusted = 0;
     unsigned *const asked = malloc((w->settings.parameter_count + 1) * sizeof *asked);
     if (!asked) return db_fail_memory(r->context, "the stages of several starts");
     for (size_t i = 0; i < w->settings.parameter_count; i++)
         asked[i] = w->settings.parameters[i].stages;
     db_status status = db_starts_run(r, start, asked, to, end);
     if (status == DB_OK && w->all->source->in_full && r->result->status != DB_ERROR_CANCELLED)
-        status = take_spots(w, r->context, &r->result->experiment, "refined", &trusted);
-    if (status == DB_OK && trusted) status = db_starts_run_chosen(r, start, asked, to, end);
+        status = take_spots(w, r->context, &r->result->experiment, "refined");
     free(asked);
     return status;
 }

@@ -258,13 +258,6 @@ static db_status run_best(db_refinement *r, const db_experiment *start, const un
                : run_from(r, start, &result->starts[best], asked, stages, end);
 }
 
-db_status db_starts_run_chosen(db_refinement *r, const db_experiment *start, const unsigned *asked,
-                               int stages, db_stage_result *end) {
-    size_t chosen = 0;
-    while (!r->result->starts[chosen].chosen) chosen++;
-    return run_from(r, start, &r->result->starts[chosen], asked, stages, end);
-}
-
 db_status db_starts_run(db_refinement *r, const db_experiment *start, const unsigned *asked,
                         int stages, db_stage_result *end) {
     DB_TRY(try_all(r, start));

@@ -16,10 +16,6 @@ void db_starts_turn(const db_fit_starts *starts, int number, double turn[3]);
 db_status db_starts_run(db_refinement *r, const db_experiment *start, const unsigned *asked,
                         int stages, db_stage_result *end);
 
-/* The same stages once more from the chosen start, for data that have changed. */
-db_status db_starts_run_chosen(db_refinement *r, const db_experiment *start, const unsigned *asked,
-                               int stages, db_stage_result *end);
-
 /* Runs stages from..to-1 of a refinement that has begun, until one diverges, is refused or is cancelled. */
 db_status db_stages_run(db_refinement *r, int from, int to, db_stage_result *end);
 
