@@ -423,9 +423,9 @@ static db_status add_curves(const db_config_reader *reader, const db_yaml_node *
     if (points[1] < DB_LEAST_X_RAY_EV)
         return db_config_fail(reader, energies, section, "energies",
                               "%g to %g look like %s: energies are in eV", points[0], points[1],
-                              points[1] < 2     ? "wavelengths in A"
-                              : points[1] < 6.2 ? "keV, or wavelengths in A"
-                                                : "keV");
+                              points[1] < DB_LEAST_EITHER  ? "wavelengths in A"
+                              : points[1] < DB_MOST_EITHER ? "keV, or wavelengths in A"
+                                                           : "keV");
     if (!(points[0] > 0 && points[0] < points[1]) || points[2] != floor(points[2]) ||
         points[2] < 3 || points[2] > DB_FIT_CURVE_POINTS ||
         2 * kinds * points[2] > DB_FIT_CURVE_VALUES)

@@ -16,6 +16,11 @@
 /* No crystal diffracts photons of less (eV): they have waves of 124 A. Numbers below are in keV. */
 #define DB_LEAST_X_RAY_EV 100
 
+/* A number of X-rays below this is a wavelength (A), one above that an energy (keV): these are X-rays of 2 and 6.2 keV, between
+ * which it may be both. */
+#define DB_LEAST_EITHER 2.
+#define DB_MOST_EITHER 6.2
+
 /* The factor that brings an energy into a range; 1: it lies there. */
 static inline double db_factor_to_range(double energy, double first, double last) {
     return fmax(1, fmax(first / energy, energy / last));

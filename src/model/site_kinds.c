@@ -117,9 +117,9 @@ db_status db_site_check_photons(db_context *context, const char *name, double lo
 }
 
 /* What makes a curve reach a wavelength (A) that it misses as numbers stand: another unit of the curve, or energies in keV that
- * were taken for wavelengths. longest, shortest: X-rays of 2 and 6.2 keV, between which a number may be both. "": nothing. */
+ * were taken for wavelengths. "": nothing. */
 static const char *mistaken_unit(double wavelength, double first, double last) {
-    const double most = 3, shortest = 2, longest = 6.2, energy = DB_EV_ANGSTROM / wavelength,
+    const double most = 3, energy = DB_EV_ANGSTROM / wavelength,
                  stands = db_factor_to_range(energy, first, last),
                  curve = db_factor_to_range(energy, 1000 * first, 1000 * last),
                  source = db_factor_to_range(1000 * wavelength, first, last),
@@ -128,9 +128,9 @@ static const char *mistaken_unit(double wavelength, double first, double last) {
     if (least >= stands || least > most) return "";
     if (least == source) return "; the source's wavelength looks like keV: expected energies in eV";
     if (least == same)
-        return wavelength > longest
+        return wavelength > DB_MOST_EITHER
                    ? "; these and the source's wavelength look like keV: energies are in eV"
-               : wavelength < shortest
+               : wavelength < DB_LEAST_EITHER
                    ? "; these look like wavelengths in A: energies are in eV"
                    : "; these look like wavelengths in A, or like keV: energies are in eV";
     return "; these look like keV: energies are in eV";

@@ -135,9 +135,6 @@ static const double same_wavelength = 1.1;
 /* Wavelengths that differ by less are both X-rays', whatever their product. */
 static const double few_shifts = 1.5;
 
-/* X-rays with longer waves have less than 2 keV, and few beams. */
-static const double longest_usual = 6.2;
-
 static int are_near(double a, double b) {
     return a < same_wavelength * b && b < same_wavelength * a;
 }
@@ -148,7 +145,7 @@ static const char *mistaken_unit(double mean, double given) {
     const double kev = 1e-3 * DB_EV_ANGSTROM;
     if (are_near(mean, given)) return NULL;
     if (are_near(mean * given, kev) && !(mean < few_shifts * given && given < few_shifts * mean))
-        return fmax(mean, given) < longest_usual ? "one of them looks like keV: energies are in eV"
+        return fmax(mean, given) < DB_MOST_EITHER ? "one of them looks like keV: energies are in eV"
                : mean > given ? "the file looks like keV: its energies are to be in eV"
                               : "the given wavelength looks like keV: it is to be in A";
     return are_near(mean, 1e-3 * given) ? "the given energy looks like keV: it is to be in eV"
@@ -165,7 +162,7 @@ static db_status check_unit(db_context *context, const db_setup *setup, double m
     const int given = setup->wavelength_given,
               far = !(mean < most_shift * known && known < most_shift * mean);
     if (!unit && !(given && far)) return DB_OK;
-    if (!given && (mean < longest_usual || known == DB_UNKNOWN_WAVELENGTH)) return DB_OK;
+    if (!given && (mean < DB_MOST_EITHER || known == DB_UNKNOWN_WAVELENGTH)) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT,
                    "spectrum file %s: expected a mean near the %s wavelength, %.6g A (%.6g eV), "
                    "found %.6g A; %s",
@@ -189,7 +186,8 @@ static void remark_spectrum(const db_setup *setup, const db_spectrum *read, doub
                       read->count, mean, wavelength);
     else
         db_setup_note(notes, "spectrum of %zu wavelengths with a mean of %.6g A%s", read->count,
-                      wavelength, wavelength > longest_usual ? " (if these are keV, give eV)" : "");
+                      wavelength,
+                      wavelength > DB_MOST_EITHER ? " (if these are keV, give eV)" : "");
 }
 
 /* Replaces the dispersion by a spectrum, for every direction of the grid. */

@@ -225,8 +225,8 @@ typedef struct db_fit_result {
      * for another lattice of this cell among them (indexed 0: none) */
     size_t all_spots, left_spots;
     db_fit_orientation other_lattice;
-    /** pixels found hot that count, since they are at reflections of the starting model: their
-     * numbers in the image */
+    /** pixels found hot that count, since they are at reflections of the starting model, or of
+     * the best of several starts: their numbers in the image; owned */
     size_t *spot_pixels;
     size_t spot_pixel_count;
 } db_fit_result;
