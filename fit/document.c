@@ -114,7 +114,7 @@ static const db_json_field shot_rows[] = {
             "refined values with errors in units of the last digit"),
     MADE_IF(in_use, "at_bound", local_bounds, "list", NULL, "", "`no`, `lower`, `upper`"),
     NAMED_IF(in_use, "orientation", shot.reference, "",
-             "rotation from the standard frame, row by row, before the refined misset"),
+             "rotation from the standard frame, row by row, that the refined angles turn"),
     NAMED_IF(in_use, "light_explained", shot.verdict.light_explained, "",
              "rotation series, joint intensities: fraction of the squared light of its spots that "
              "the model explains; else null"),

@@ -7,7 +7,10 @@
 
 #include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+static const double UNTURNED[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
 
 /* Uses the model's own rotation: the reciprocal axes of a cubic cell of edge 1. */
 void db_orientation_plus(const double rotation[9], const double angle[3], double turned[9]) {
@@ -35,12 +38,11 @@ void db_orientation_of(const db_crystal *crystal, double rotation[9]) {
 
 /* A rotation seen from the frame of a crystal's misset. */
 static void see_from_frame(const db_crystal *crystal, const double rotation[9], double seen[9]) {
-    static const double none[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     double frame[9], back[9];
     memcpy(seen, rotation, sizeof frame);
     const double *const turn = crystal->misset_frame;
     if (turn[0] == 0 && turn[1] == 0 && turn[2] == 0) return;
-    db_orientation_plus(none, turn, frame);
+    db_orientation_plus(UNTURNED, turn, frame);
     db_transpose(frame, back);
     db_multiply(back, rotation, seen);
 }
@@ -105,6 +107,54 @@ void db_orientation_angles(const double rotation[9], const double reference[9], 
     db_orientation_set(rotation, &crystal);
     db_orientation_count_from(reference, &crystal);
     memcpy(angle, crystal.misset, sizeof crystal.misset);
+}
+
+void db_orientation_setting(const db_crystal *crystal, double setting[3]) {
+    memcpy(setting, crystal->misset_frame, sizeof crystal->misset_frame);
+}
+
+void db_orientation_set_from(const double rotation[9], db_crystal *crystal) {
+    db_orientation_minus(crystal->orientation, rotation, crystal->misset_frame);
+}
+
+int db_orientation_is_setting(const double setting[3], const double other[3], double within) {
+    int is = 1;
+    for (int i = 0; i < 3; i++) is &= fabs(remainder(setting[i] - other[i], 360)) <= within;
+    return is;
+}
+
+/* The angles turn about x, then y, then z, about the axes of the setting. */
+void db_orientation_slopes(const db_crystal *crystal, double to_angles[9]) {
+    const double *const angle = crystal->misset;
+    double frame[9], back[9], of_z[9], of_y[9], slopes[9], inverse[9];
+    db_orientation_plus(UNTURNED, crystal->misset_frame, frame);
+    db_transpose(frame, back);
+    db_orientation_plus(UNTURNED, (double[3]){ 0, 0, angle[2] }, of_z);
+    db_orientation_plus(UNTURNED, (double[3]){ 0, angle[1], angle[2] }, of_y);
+    for (int i = 0; i < 3; i++) {
+        slopes[3 * i] = of_y[3 * i];
+        slopes[3 * i + 1] = of_z[3 * i + 1];
+        slopes[3 * i + 2] = i == 2;
+    }
+    memset(to_angles, 0, 9 * sizeof *to_angles);
+    if (db_invert(slopes, inverse)) db_multiply(inverse, back, to_angles);
+}
+
+void db_orientation_configure(const db_crystal *crystal, db_fit_config *config) {
+    memcpy(config->orientation, crystal->orientation, sizeof config->orientation);
+    memcpy(config->setup.misset, crystal->misset, sizeof crystal->misset);
+    memcpy(config->setup.misset_frame, crystal->misset_frame, sizeof crystal->misset_frame);
+    config->find_orientation = 0;
+}
+
+void db_orientation_keys(const double rotation[9],
+                         char key[DB_ORIENTATION_KEYS][DB_ORIENTATION_KEY_SIZE]) {
+    const double *const o = rotation;
+    snprintf(key[0], sizeof key[0], "model.find_orientation=no");
+    snprintf(key[1], sizeof key[1], "model.misset=[0, 0, 0]");
+    snprintf(key[2], sizeof key[2],
+             "model.orientation=[%.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g]",
+             o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8]);
 }
 
 void db_orientation_report(const db_fit_settings *settings, const db_crystal *given,

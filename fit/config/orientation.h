@@ -53,6 +53,24 @@ void db_orientation_reference(const db_fit_settings *settings, const db_crystal 
 /* Angles of a result for a rotation. */
 void db_orientation_angles(const double rotation[9], const double reference[9], double angle[3]);
 
+/* Axes of a crystal's angles: how the goniometer has turned it since the angles were about the laboratory's axes. */
+void db_orientation_setting(const db_crystal *crystal, double setting[3]);
+/* The goniometer has turned a crystal from a rotation to its own. */
+void db_orientation_set_from(const double rotation[9], db_crystal *crystal);
+/* Are two settings the same, within an angle (degree)? */
+int db_orientation_is_setting(const double setting[3], const double other[3], double within);
+
+/* Matrix from a small turn of a crystal about the laboratory's axes to the changes of its angles; 0: they cannot follow it. */
+void db_orientation_slopes(const db_crystal *crystal, double to_angles[9]);
+
+/* The model of a configuration has the orientation of a crystal. */
+void db_orientation_configure(const db_crystal *crystal, db_fit_config *config);
+
+/* Keys of a model that has a rotation, in place of any other orientation. */
+enum { DB_ORIENTATION_KEYS = 3, DB_ORIENTATION_KEY_SIZE = 320 };
+void db_orientation_keys(const double rotation[9],
+                         char key[DB_ORIENTATION_KEYS][DB_ORIENTATION_KEY_SIZE]);
+
 /* Sets the misset angles of a crystal to the angles of a result, without turning it. */
 void db_orientation_report(const db_fit_settings *settings, const db_crystal *given,
                            db_crystal *crystal);

@@ -1,6 +1,7 @@
 /* Makes lists of shots: from a file, marking shots of the same image; or from lattices found on one image. */
 #define _POSIX_C_SOURCE 200809L
 #include "fit/config/found_cell.h"
+#include "fit/config/orientation.h"
 #include "fit/lists/shot_list.h"
 #include "fit/search/find_orientation.h"
 #include "fit/search/starting_model.h"
@@ -74,18 +75,13 @@ static void write_cell(const double cell[6], char key[CELL_KEY]) {
 /* Sets the orientation that was found for an entry. */
 static db_status orient_entry(db_context *context, const db_fit_lattice *lattice,
                               const search_keys *keys, db_shot_entry *entry) {
-    char orientation[320];
-    const double *const o = lattice->orientation;
-    snprintf(orientation, sizeof orientation,
-             "model.orientation=[%.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g]",
-             o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8]);
-    return db_need_memory(context,
-                          db_shot_entry_override(entry, "model.find_orientation=no") &&
-                              db_shot_entry_override(entry, "model.misset=[0, 0, 0]") &&
-                              (!*keys->cell || db_shot_entry_override(entry, keys->cell)) &&
-                              (!*keys->beam || db_shot_entry_override(entry, keys->beam)) &&
-                              db_shot_entry_override(entry, orientation),
-                          "the orientations of the shots");
+    char orientation[DB_ORIENTATION_KEYS][DB_ORIENTATION_KEY_SIZE];
+    db_orientation_keys(lattice->orientation, orientation);
+    int has_room = (!*keys->cell || db_shot_entry_override(entry, keys->cell)) &&
+                   (!*keys->beam || db_shot_entry_override(entry, keys->beam));
+    for (int i = 0; i < DB_ORIENTATION_KEYS; i++)
+        has_room = has_room && db_shot_entry_override(entry, orientation[i]);
+    return db_need_memory(context, has_room, "the orientations of the shots");
 }
 
 static db_status add_lattice(db_context *context, const char *image, const db_fit_lattice *lattice,

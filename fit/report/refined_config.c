@@ -5,6 +5,7 @@
 #include "base/text_stream.h"
 #include "fit/config/config_move.h"
 #include "fit/config/config_print.h"
+#include "fit/config/orientation.h"
 #include "fit/report/value_with_error.h"
 #include "fit/verdict/verdict_tests.h"
 
@@ -17,10 +18,7 @@
 static void take_crystal(const db_crystal *crystal, db_fit_config *config) {
     db_setup *const setup = &config->setup;
     memcpy(setup->cell, crystal->cell, sizeof setup->cell);
-    memcpy(config->orientation, crystal->orientation, sizeof config->orientation);
-    config->find_orientation = 0;
-    memcpy(setup->misset, crystal->misset, sizeof setup->misset);
-    memcpy(setup->misset_frame, crystal->misset_frame, sizeof setup->misset_frame);
+    db_orientation_configure(crystal, config);
     memcpy(setup->crystal_position, crystal->position, sizeof setup->crystal_position);
     memcpy(setup->Ncells, crystal->Ncells, sizeof setup->Ncells);
     setup->shape = crystal->shape;

@@ -337,7 +337,7 @@ static db_status check_stage(db_context *context, const db_fit_settings *setting
     return DB_OK;
 }
 
-/* Bounds of the misset angles must include all turns of the starts. */
+/* Bounds of the angles must include all turns of the starts. */
 static db_status check_turns(db_context *context, const db_experiment *start,
                              const db_fit_settings *settings) {
     const double most = settings->starts.turn;

@@ -50,23 +50,6 @@ typedef struct turn_work {
     db_frame_turn *turn;  /* [shots] */
 } turn_work;
 
-/* From a small turn to the changes of the angles: turns about x, then y, then z, in the frame of the misset. */
-static void invert_angles(const db_crystal *crystal, const double angle[3], double to_angles[9]) {
-    static const double none[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-    double frame[9], back[9], of_z[9], of_y[9], slopes[9], inverse[9];
-    db_orientation_plus(none, crystal->misset_frame, frame);
-    db_transpose(frame, back);
-    db_orientation_plus(none, (double[3]){ 0, 0, angle[2] }, of_z);
-    db_orientation_plus(none, (double[3]){ 0, angle[1], angle[2] }, of_y);
-    for (int i = 0; i < 3; i++) {
-        slopes[3 * i] = of_y[3 * i];
-        slopes[3 * i + 1] = of_z[3 * i + 1];
-        slopes[3 * i + 2] = i == 2;
-    }
-    memset(to_angles, 0, 9 * sizeof *to_angles);
-    if (db_invert(slopes, inverse)) db_multiply(inverse, back, to_angles);
-}
-
 static void across_spindle(const double axis[3], const double beam[3], double first[3],
                            double second[3]) {
     db_cross(axis, beam, first);
@@ -108,7 +91,7 @@ static db_status turning_of(turn_work *w, size_t shot, frame_turning *to) {
     db_experiment_spindle_axis(&e, to->axis[0]);
     db_experiment_beam_direction(&e, beam);
     across_spindle(to->axis[0], beam, to->axis[1], to->axis[2]);
-    invert_angles(&e.crystal, e.crystal.misset, to->to_angles);
+    db_orientation_slopes(&e.crystal, to->to_angles);
     to->phi = db_goniometer_middle(&e, &half);
     to->known = 1;
     DB_TRY(db_fit_geometry_of(all->context, &e, &geometry));

@@ -268,8 +268,7 @@ static void set_start(db_shots *all, size_t shot) {
     db_shot_state *const state = &all->state[shot];
     db_crystal *const on_frame = &state->start.crystal;
     const db_series_crystal *const crystal = &all->crystal[db_shots_crystal(all, shot)];
-    if (shares_mounting(all))
-        db_orientation_minus(on_frame->orientation, crystal->orientation, on_frame->misset_frame);
+    if (shares_mounting(all)) db_orientation_set_from(crystal->orientation, on_frame);
     db_shot_summary *const summary = &all->summary[shot];
     double *const begin = db_shots_values(all, shot).begin;
     const int elsewhere = is_elsewhere(all, &state->start);

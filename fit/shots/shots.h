@@ -138,7 +138,7 @@ typedef struct db_series_crystal {
     size_t first, count; /* its frames, which are shots in a row */
     int is_known;        /* 1: a frame has been read */
     int in_use;          /* 1: of several crystals, a frame was in use when light was shared last */
-    double orientation[9]; /* without misset */
+    double orientation[9]; /* at which its angles are 0 */
     double value[DB_FIT_MOST_PARAMETERS];
 } db_series_crystal;
 

@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/degree.h"
 #include "base/vector.h"
+#include "fit/config/orientation.h"
 #include "fit/shots/records.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
@@ -14,7 +15,7 @@
 
 /* How the crystal stands and turns on a frame. */
 typedef struct turning {
-    double frame[3], axis[3], phi, width;
+    double setting[3], axis[3], phi, width;
     int known; /* 0: the frame is not in use */
 } turning;
 
@@ -22,7 +23,7 @@ static turning turning_of(const db_experiment *e) {
     turning t = { .known = 1,
                   .phi = e->goniometer.phi,
                   .width = e->goniometer.phi_step * e->goniometer.phi_steps };
-    memcpy(t.frame, e->crystal.misset_frame, sizeof t.frame);
+    db_orientation_setting(&e->crystal, t.setting);
     memcpy(t.axis, e->goniometer.spindle_axis, sizeof t.axis);
     return t;
 }
@@ -32,10 +33,9 @@ static turning turning_of(const db_experiment *e) {
 static int is_of_sweep(const turning *before, const turning *next) {
     const double same = 0.5;    /* degree */
     const double farther = 0.5; /* of the width of a frame */
-    int is_set = db_dot(before->axis, next->axis) > cos(same * DB_DEGREE);
+    const int is_set = db_dot(before->axis, next->axis) > cos(same * DB_DEGREE) &&
+                       db_orientation_is_setting(next->setting, before->setting, same);
     const double way = next->width < 0 ? -1 : 1, on = way * (next->phi - before->phi);
-    for (int i = 0; i < 3; i++)
-        is_set &= fabs(remainder(next->frame[i] - before->frame[i], 360)) <= same;
     return is_set && (on > farther * fabs(next->width) || next->width == 0);
 }
 

@@ -65,9 +65,9 @@ typedef struct numbering {
  * would move a model whose orientation is its own zero. */
 static db_status settings_of_numbers(db_context *context, const db_fit_settings *settings,
                                      const db_experiment *model, db_fit_settings *own) {
-    static const db_parameter always[DB_ALWAYS_MOVING] = {
-        DB_MISSET_X,      DB_MISSET_Y,      DB_MISSET_Z,      DB_BEAM_FAST, DB_BEAM_SLOW,
-        DB_DETECTOR_ROTX, DB_DETECTOR_ROTY, DB_DETECTOR_ROTZ, DB_DISTANCE
+    static const db_parameter of_detector[DB_ALWAYS_MOVING - 3] = {
+        DB_BEAM_FAST,     DB_BEAM_SLOW,     DB_DETECTOR_ROTX,
+        DB_DETECTOR_ROTY, DB_DETECTOR_ROTZ, DB_DISTANCE
     };
     DB_TRY(db_fit_settings_copy(context, settings, own));
     for (size_t i = 0; i < own->parameter_count; i++) {
@@ -81,10 +81,11 @@ static db_status settings_of_numbers(db_context *context, const db_fit_settings 
         p->upper = INFINITY;
     }
     db_status status = DB_OK;
-    for (size_t i = 0; i < DB_ALWAYS_MOVING && status == DB_OK; i++) {
+    for (int i = 0; i < DB_ALWAYS_MOVING && status == DB_OK; i++) {
+        const db_parameter p = i < 3 ? db_orientation_parameter(i) : of_detector[i - 3];
         db_fit_parameter *freed;
-        if (db_turns_about_beam(model, always[i])) continue;
-        status = db_fit_settings_need(context, always[i], own, &freed);
+        if (db_turns_about_beam(model, p)) continue;
+        status = db_fit_settings_need(context, p, own, &freed);
         if (status == DB_OK) freed->stages = DB_FIT_ALL_STAGES;
     }
     if (status != DB_OK) db_fit_settings_clear(own);
@@ -368,8 +369,8 @@ static double moved_by(const numbering *n, db_parameter parameter) {
 }
 
 static void describe_rival(const numbering *n, const int by[3], db_renumbered_model *rival) {
-    const double turn[3] = { moved_by(n, DB_MISSET_X), moved_by(n, DB_MISSET_Y),
-                             moved_by(n, DB_MISSET_Z) };
+    double turn[3];
+    for (int i = 0; i < 3; i++) turn[i] = moved_by(n, db_orientation_parameter(i));
     memcpy(rival->by, by, sizeof rival->by);
     rival->turn = db_length(turn);
     for (int d = 0; d < 2; d++)
