@@ -75,6 +75,13 @@ static int is_file_key(const char *path) {
     return 0;
 }
 
+/* Is "key.path" of the structure factors, which all shots have in common? */
+static int is_of_all_shots(const char *path) {
+    const char *const section = db_config_sections[DB_SECTION_INTENSITY].name;
+    const size_t length = strlen(section);
+    return strncmp(path, section, length) == 0 && (path[length] == '.' || !path[length]);
+}
+
 /* Reads KEY=VALUE; names of files are relative to the list's folder. */
 static db_status read_override(db_context *context, const db_text *text, char *word,
                                db_shot_entry *entry) {
@@ -84,6 +91,11 @@ static db_status read_override(db_context *context, const db_text *text, char *w
                        "%s:%zu: expected KEY=VALUE after the name, found '%.60s'", text->path,
                        text->line_number, word);
     *equals = '\0';
+    if (is_of_all_shots(word))
+        return db_fail(context, DB_ERROR_INPUT,
+                       "%s:%zu: %s is the same for all shots: expected it in the configuration "
+                       "that names the list",
+                       text->path, text->line_number, word);
     if (!is_file_key(word)) {
         *equals = '=';
         return db_need_memory(context, db_shot_entry_override(entry, word), text->path);

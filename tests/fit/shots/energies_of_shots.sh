@@ -40,3 +40,10 @@ fit 3 shots.yaml --no-report --output far "intensity.sites=FES:FE1=far.tsv"
 tail -n 1 err | grep -q 'sites FES:FE1: a source has 7.* eV (.* A): expected a curve that reaches there, found one from 8000 to 8200 eV' ||
     fail "no shot in reach: $(cat err)"
 [ "$(wc -l < err)" -eq 1 ] || fail "no shot in reach: several messages: $(cat err)"
+# atoms of one shot alone, of as many kinds, are not silently those of all shots; nor are other structure factors
+for own in "intensity.sites=LIG:C1=table" "intensity={hkl: other.pdb}" "intensity.default_F=3"; do
+    { head -n 2 shots.txt && sed -n "3s/\$/ $own/p" shots.txt; } > own.txt
+    fit 3 shots.yaml --no-report --output own shots.list=own.txt
+    grep -q "own.txt:3: ${own%%=*} is the same for all shots: expected it in the configuration that names the list" err ||
+        fail "$own of one shot: $(cat err)"
+done
