@@ -156,9 +156,12 @@ static void draw_shots(db_fit_progress_state *p, const db_fit_shots_event *e) {
                          p->settings->stage_count, e->what, e->done, e->count);
 }
 
+/* That each further joint stage reads the shots again is no news. */
 static void say_done(db_fit_progress_state *p, const db_fit_shots_event *e) {
     if (e->done < e->count) return;
     db_progress_bar_clear(&p->bar);
+    if (p->is_read && !e->refined) return;
+    p->is_read = 1;
     db_fit_say(p->log, "\n%zu of %zu shots have been read%s\n", e->used, e->count,
                e->refined ? " and refined by themselves" : "");
 }

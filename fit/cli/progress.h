@@ -21,6 +21,7 @@ typedef struct db_fit_progress_state {
     int many;         /* 1: of many shots, whose joint evaluations are all printed */
     const char *what; /* pass over shots of the bar, ... */
     size_t done;      /* and its shots so far */
+    int is_read;      /* 1: the log says that the shots have been read */
 } db_fit_progress_state;
 
 void db_fit_progress_start(db_fit_progress_state *state, db_context *context, db_fit_log *log);

@@ -16,6 +16,7 @@ near distance "$(refined one.json distance)" 100 0.02
 grep -q '^excluded: images/blank.img: blank image' out || fail "the blank shot is not told: $(cat out)"
 grep -q '^excluded: images/missing.img: cannot open' out || fail "the missing image is not told, once: $(grep missing out)"
 grep -q '^9 of 11 shots have been read and refined by themselves' out || fail "shots that were excluded count as refined: $(grep 'have been' out)"
+[ "$(grep -c 'shots have been read' out)" = 1 ] || fail "the next joint stage reads the shots, too, and says so: $(grep 'have been' out)"
 cmp -s out one.log || fail "the log is not what was printed"
 for file in one.yaml one_shots.txt one.expt one.json one.html one_shots/0001_shot_1.yaml one_shots/0009_shot_9.expt; do
     [ -s "$file" ] || fail "$file is missing"
