@@ -34,4 +34,9 @@ static inline double db_electron_energy(double wavelength) {
             DB_ELECTRON_REST_EV);
 }
 
+/* Wavelength (A) of electrons with a kinetic energy (eV). */
+static inline double db_electron_wavelength(double energy) {
+    return DB_EV_ANGSTROM / sqrt(energy * (energy + 2 * DB_ELECTRON_REST_EV));
+}
+
 #endif

@@ -29,6 +29,7 @@ static const named_unit units[] = {
     { DB_UNIT_ANGLE, "\xb0", "degree", 1, "" }, /* Latin-1 */
     { DB_UNIT_ANGLE, "rad", "radian", DB_RADIAN, "mu" },
     { DB_UNIT_ENERGY, "eV", "electronvolt", 1, "kMG" },
+    { DB_UNIT_VOLTAGE, "V", "volt", 1, "kM" },
     { DB_UNIT_TIME, "s", "second", 1, "mun" },
     { DB_UNIT_TIME, "sec", "second", 1, "mun" },
 };

@@ -5,10 +5,11 @@
 #include <stddef.h>
 
 typedef enum db_unit_kind {
-    DB_UNIT_LENGTH, /* in mm */
-    DB_UNIT_ANGLE,  /* in degree */
-    DB_UNIT_ENERGY, /* in eV */
-    DB_UNIT_TIME    /* in s */
+    DB_UNIT_LENGTH,  /* in mm */
+    DB_UNIT_ANGLE,   /* in degree */
+    DB_UNIT_ENERGY,  /* in eV */
+    DB_UNIT_VOLTAGE, /* in V */
+    DB_UNIT_TIME     /* in s */
 } db_unit_kind;
 
 /* Factor that turns a number in the named unit into the kind's own unit; 0: the kind has no such unit. The

@@ -241,11 +241,17 @@ static void what_is_wrong_in_a_geometry_is_named(void **state) {
         { "p0/corner_x = 30.5", "p0/corner = 1", "corner_x" },
         { "clen = 80 mm", "clen = 80 furlong", "length in m or mm" },
         { "clen = 80 mm", "clen = /LCLS/z", "expected the name of an image" },
-        { "photon_energy = 9.5 keV\n", "", "photon_energy or wavelength" },
+        { "photon_energy = 9.5 keV\n", "",
+          "expected photon_energy, wavelength or electron_voltage, found none" },
         { "photon_energy = 9.5 keV", "photon_energy = -3", "energy > 0" },
         { "photon_energy = 9.5 keV", "photon_energy = 9.5 mm", "energy > 0" },
         { "photon_energy = 9.5 keV", "wavelength = 1.3 keV", "length > 0" },
-        { "photon_energy = 9.5 keV", "electron_voltage = 300 kV", "electrons" },
+        { "photon_energy = 9.5 keV", "electron_voltage = 300",
+          "electron_voltage: expected 10 kV to 10 MV, in V, kV or MV, found '300'" },
+        { "photon_energy = 9.5 keV", "electron_voltage = 300 keV", "10 kV to 10 MV" },
+        { "photon_energy = 9.5 keV", "electron_voltage = 200 V", "10 kV to 10 MV" },
+        { "photon_energy = 9.5 keV", "electron_voltage = -200 kV", "10 kV to 10 MV" },
+        { "photon_energy = 9.5 keV", "electron_voltage = 200 MV", "10 kV to 10 MV" },
         { "res = 10000\n", "", ":10: panel p0: expected res > 0 (pixels per metre), found none" },
         { "res = 10000", "res = -1", ":4: res: expected a number > 0, found '-1'" },
         { "adu_per_eV = 0.001", "adu_per_eV = 0", ":5: adu_per_eV: expected a number > 0" },
@@ -284,6 +290,37 @@ static void what_is_wrong_in_a_geometry_is_named(void **state) {
         db_expt_content_clear(&content);
         db_experiment_clear(&e);
     }
+}
+
+static void electrons_have_the_wavelength_of_their_voltage(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        double voltage, wavelength; /* h / sqrt(2 m e U (1 + e U / (2 m c^2))) */
+    } cases[] = {
+        { "electron_voltage = 200 kV", 2e5, 0.0250793405 },
+        { "electron_voltage = 300000 V", 3e5, 0.0196874889 },
+        { "photon_energy = 9500\nelectron_voltage = 0.3 MV ; the last one", 3e5, 0.0196874889 },
+    };
+    db_context_set_notices(test_context(), keep_notice, NULL);
+    notices[0] = '\0';
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        db_experiment e;
+        db_expt_content content;
+        read_experiment(
+            folder_text("electrons.geom", changed("photon_energy = 9.5 keV", cases[i].line)), &e,
+            &content);
+        if (!(fabs(e.beam.wavelength - cases[i].wavelength) < 1e-9))
+            fail_msg("%s: %.10f A", cases[i].line, e.beam.wavelength);
+        if (!(fabs(content.panel[0].gain / (1e-3 * cases[i].voltage) - 1) < 1e-9))
+            fail_msg("%s: gain %.10g", cases[i].line, content.panel[0].gain);
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+    if (!strstr(notices, "electrons.geom: electron_voltage: the model computes X-rays of that "
+                         "wavelength\n"))
+        fail_msg("%s", notices);
+    db_context_set_notices(test_context(), NULL, NULL);
 }
 
 static void panels_upstream_are_told(void **state) {
@@ -705,6 +742,7 @@ int main(void) {
         cmocka_unit_test(many_names_take_linear_time),
         cmocka_unit_test(a_geometry_goes_out_as_it_came_in),
         cmocka_unit_test(what_is_wrong_in_a_geometry_is_named),
+        cmocka_unit_test(electrons_have_the_wavelength_of_their_voltage),
         cmocka_unit_test(panels_upstream_are_told),
         cmocka_unit_test(crystals_of_a_stream_are_experiments),
         cmocka_unit_test(geometries_of_streams_have_some_size),

@@ -53,9 +53,8 @@ typedef struct db_geom {
     size_t group_count, group_room;
     /* their numbers; of several groups of one name and kind the last one */
     db_name_table panels, regions, groups[DB_GEOM_GROUP_KINDS];
-    const char *photon_energy;
-    const char *wavelength;
-    const char *shift[2]; /* x, y; NULL: none */
+    const char *wavelength, *wavelength_key; /* the last one of three; NULL: none */
+    const char *shift[2];                    /* x, y; NULL: none */
     /* keys that are not used, each once, and the first of them with their lines */
     db_name_table unused;
     char unused_text[200];

@@ -347,17 +347,15 @@ static db_status read_top_key(const line *l, defaults *d) {
     const struct {
         const char *key;
         const char **text;
-    } texts[] = { { "photon_energy", &geom->photon_energy },
+    } texts[] = { { "photon_energy", &geom->wavelength },
                   { "wavelength", &geom->wavelength },
+                  { "electron_voltage", &geom->wavelength },
                   { "detector_shift_x", &geom->shift[0] },
                   { "detector_shift_y", &geom->shift[1] } };
-    if (strcmp(l->key, "electron_voltage") == 0)
-        return db_fail(geom->context, DB_ERROR_UNSUPPORTED,
-                       "%s:%zu: electron_voltage: expected X-rays, found electrons",
-                       geom->layout->path, l->number);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (strcmp(l->key, texts[i].key) == 0) {
             *texts[i].text = l->value;
+            if (texts[i].text == &geom->wavelength) geom->wavelength_key = texts[i].key;
             return DB_OK;
         }
     if (strstr(l->key, "group")) return add_group(l);

@@ -62,11 +62,20 @@ static db_status read_length(const db_geom *geom, const quantity *q, const db_ge
     return isfinite(*metres) ? DB_OK : fail_geometry(geom, q, "a length that is finite");
 }
 
+static db_status take_voltage(const db_geom *geom, const quantity *q, double voltage,
+                              double *wavelength) {
+    const double least = 1e4, most = 1e7; /* of microscopes */
+    if (!(voltage >= least && voltage <= most))
+        return fail_geometry(geom, q, "10 kV to 10 MV, in V, kV or MV");
+    *wavelength = db_electron_wavelength(voltage);
+    db_notice(geom->context, "%s: %s: the model computes X-rays of that wavelength",
+              geom->layout->path, q->key);
+    return DB_OK;
+}
+
 static db_status read_wavelength(const db_geom *geom, const db_geom_image *image,
                                  double *wavelength) {
-    const quantity energy = { "photon_energy", geom->photon_energy },
-                   length = { "wavelength", geom->wavelength };
-    const quantity *const q = energy.text ? &energy : &length;
+    const quantity q = { geom->wavelength_key, geom->wavelength };
     const char *unit;
     double value = NAN;
     int is_path;
@@ -74,12 +83,15 @@ static db_status read_wavelength(const db_geom *geom, const db_geom_image *image
         *wavelength = DB_EV_ANGSTROM / image->photon_energy;
         return DB_OK;
     }
-    if (!q->text)
+    if (!q.text)
         return db_fail(geom->context, DB_ERROR_INPUT,
-                       "%s: expected photon_energy or wavelength, found neither",
+                       "%s: expected photon_energy, wavelength or electron_voltage, found none",
                        geom->layout->path);
-    DB_TRY(read_value(geom, q, image, &value, &unit, &is_path));
-    if (energy.text) {
+    DB_TRY(read_value(geom, &q, image, &value, &unit, &is_path));
+    if (strcmp(q.key, "electron_voltage") == 0)
+        return take_voltage(geom, &q, value * db_unit_of(DB_UNIT_VOLTAGE, unit), wavelength);
+    const int is_energy = strcmp(q.key, "photon_energy") == 0;
+    if (is_energy) {
         const double ev = *unit ? db_unit_of(DB_UNIT_ENERGY, unit) : 1;
         *wavelength = ev > 0 ? DB_EV_ANGSTROM / (value * ev) : NAN;
     } else {
@@ -87,8 +99,8 @@ static db_status read_wavelength(const db_geom *geom, const db_geom_image *image
         *wavelength = value * (db_unit_of(DB_UNIT_LENGTH, unit) / ANGSTROM);
     }
     if (*wavelength > 0 && isfinite(*wavelength)) return DB_OK;
-    return fail_geometry(geom, q,
-                         energy.text ? "an energy > 0 in eV or keV" : "a length > 0 in A or m");
+    return fail_geometry(geom, &q,
+                         is_energy ? "an energy > 0 in eV or keV" : "a length > 0 in A or m");
 }
 
 static double mean_offset(const db_geom *geom) {
@@ -247,7 +259,9 @@ static db_status say_panel(const db_geom *geom, size_t p, double wavelength, db_
     if (panel->adu_per_photon > 0)
         said->gain = panel->adu_per_photon;
     else if (panel->adu_per_ev > 0)
-        said->gain = panel->adu_per_ev * DB_EV_ANGSTROM / wavelength;
+        said->gain =
+            panel->adu_per_ev * (wavelength < DB_SHORTEST_X_RAY ? db_electron_energy(wavelength)
+                                                                : DB_EV_ANGSTROM / wavelength);
     DB_TRY(mask_edges(geom, p, said, &room));
     return mask_regions(geom, p, said, &room);
 }
