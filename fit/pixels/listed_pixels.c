@@ -49,9 +49,13 @@ static db_status check_panels(const db_listed_pixels *l) {
     const db_measured_image *const image = l->image;
     const size_t count = l->content->panel_count;
     if (count != db_measured_panels(image))
-        return db_fail(l->context, DB_ERROR_INPUT, "%s: %zu panel%s, the image %s has %zu",
+        return db_fail(l->context, DB_ERROR_INPUT, "%s: %zu panel%s, the image %s has %zu%s",
                        l->config->expt_file, count, count == 1 ? "" : "s", l->config->image_file,
-                       db_measured_panels(image));
+                       db_measured_panels(image),
+                       db_measured_panels(image) > 1
+                           ? ""
+                           : "; expected raw_image_offset of each panel: the pixel of the image "
+                             "with which it begins");
     for (size_t p = 0; p < count; p++) {
         const char *const name = l->content->panel[p].name;
         for (size_t k = 0; k < image->panel_count; k++)

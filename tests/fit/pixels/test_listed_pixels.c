@@ -77,8 +77,7 @@ static void change_list(const char *from, const char *to) {
     free(text);
 }
 
-/* Reads the image as a fit does. argument: of the configuration; NULL: none. */
-static void read_image(const char *argument) {
+static db_status try_image(const char *argument) {
     static db_fit_config config;
     const char *const yaml = scratch_file(
         "pixels.yaml", "image: shot_1.img\nmodel: {expt: shot.expt}\nrefine: {misset_x: }\n"
@@ -86,8 +85,11 @@ static void read_image(const char *argument) {
     db_measured_image_clear(&image);
     notices[0] = '\0';
     expect_ok(context, db_fit_config_read(context, yaml, &argument, argument != NULL, &config));
-    expect_ok(context, db_fit_config_read_image(context, &config, &image, keep_notice, NULL));
+    return db_fit_config_read_image(context, &config, &image, keep_notice, NULL);
 }
+
+/* Reads the image as a fit does. argument: of the configuration; NULL: none. */
+static void read_image(const char *argument) { expect_ok(context, try_image(argument)); }
 
 static void expect_notice(const char *text) {
     if (!strstr(notices, text)) fail_msg("'%s' is not said: %s", text, notices);
@@ -141,20 +143,39 @@ static void a_trusted_range_counts_with_the_pedestal(void **state) {
     }
 }
 
+/* A list of two panels in one array. row: with which the second one begins there. */
+static void write_two_panels(int row, double pedestal, double gain) {
+    const db_experiment one = experiment;
+    db_panel panels[2] = { experiment.detector.panels[0], experiment.detector.panels[0] };
+    panels[0].slow_pixels = UPPER;
+    panels[1].slow_pixels = SLOW - UPPER;
+    panels[1].image_offset[1] = row;
+    panels[1].origin[1] += UPPER * panels[0].pixel_size[1];
+    experiment.detector.panels = panels;
+    experiment.detector.panel_count = 2;
+    write_list(pedestal, gain);
+    experiment = one;
+}
+
+/* Lists of old versions do not say it. */
+static void panels_have_a_place_in_the_array(void **state) {
+    (void)state;
+    set_counts(50);
+    write_smv("shot_1.img", "");
+    write_two_panels(0, 0, 1);
+    expect_failure(context, DB_ERROR_INPUT, try_image(NULL),
+                   "shot_1.img has 1; expected raw_image_offset of each panel: the pixel of the "
+                   "image with which it begins");
+    write_two_panels(UPPER, 0, 1);
+    read_image(NULL);
+    assert_int_equal(image.panel_count, 2);
+}
+
 /* Two panels in one array, with gains and pedestals of their own: one photon more is as many counts more
  * in both. */
 static void panels_of_other_gains_are_brought_to_one(void **state) {
     (void)state;
-    db_experiment one = experiment;
-    db_panel panels[2] = { experiment.detector.panels[0], experiment.detector.panels[0] };
-    panels[0].slow_pixels = UPPER;
-    panels[1].slow_pixels = SLOW - UPPER;
-    panels[1].image_offset[1] = UPPER;
-    panels[1].origin[1] += UPPER * panels[0].pixel_size[1];
-    experiment.detector.panels = panels;
-    experiment.detector.panel_count = 2;
-    write_list(20, 1.5);
-    experiment = one;
+    write_two_panels(UPPER, 20, 1.5);
     change_list("\"gain\": 1.5", "\"gain\": 3.0");
     change_list("\"pedestal\": 20.0", "\"pedestal\": 26.0");
     for (int i = 0; i < PIXELS; i++) counts[i] = i < UPPER * FAST ? 20 + 15 : 26 + 30;
@@ -419,6 +440,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pedestal_is_subtracted_once),
         cmocka_unit_test(a_trusted_range_counts_with_the_pedestal),
+        cmocka_unit_test(panels_have_a_place_in_the_array),
         cmocka_unit_test(panels_of_other_gains_are_brought_to_one),
         cmocka_unit_test(masks_gains_and_pedestals_of_pixels_are_used),
         cmocka_unit_test(arrays_that_dials_pickled_are_read),
