@@ -14,6 +14,7 @@ db_status db_read_expt(db_context *context, const char *path, const db_expt_sele
     const db_format *format;
     memset(content, 0, sizeof *content);
     content->mosaicity = content->domain_size = NAN;
+    for (int i = 0; i < 9; i++) content->circles[i] = i % 4 == 0;
     DB_TRY(db_format_of_file(context, path, DB_HOLDS_GEOMETRY, &format));
     if (format && format->geometry && format->geometry != db_expt_read && selection->frame > 0)
         return db_fail(

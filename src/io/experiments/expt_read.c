@@ -314,6 +314,7 @@ static db_status read_models(const models *m, const db_expt_selection *selection
     goniometer->phi = content->phi;
     goniometer->phi_step = content->osc_range;
     goniometer->phi_steps = 1;
+    if (!is_still) db_multiply(g.setting, g.fixed, content->circles);
     db_detector_set_flat(goniometer->spindle_axis, &experiment->detector);
     return read_crystal(m, &g, &place, &experiment->crystal, content);
 }

@@ -164,6 +164,7 @@ static void take_scan(const placed_file *f, db_experiment *experiment, db_expt_c
     content->phi = goniometer->phi = turns ? f->scan.start : 0;
     content->osc_range = goniometer->phi_step = turns ? f->scan.width : 0;
     goniometer->phi_steps = 1;
+    if (turns) db_multiply(f->scan.setting, f->scan.fixed, content->circles);
     db_detector_set_flat(goniometer->spindle_axis, &experiment->detector);
 }
 

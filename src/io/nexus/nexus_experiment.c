@@ -207,37 +207,6 @@ static db_status read_modules(db_context *context, const char *path, long frame,
     return status;
 }
 
-db_status db_nexus_experiment(db_context *context, const char *path,
-                              const db_expt_selection *selection, db_experiment *experiment,
-                              db_expt_content *content) {
-    static const double along[3] = { 0, 0, -1 };
-    char file[4096];
-    const long wanted = selection->image ? db_frame_split(selection->image, file, sizeof file) : 0;
-    const long frame = wanted ? wanted : 1;
-    const int is_own = wanted && is_same_file(file, path);
-    db_image_geometry g;
-    modules all = { .module = calloc(MOST_MODULES, sizeof *all.module) };
-    if (!all.module) return db_fail_memory(context, path);
-    db_status status = DB_OK;
-    if (selection->number > 0)
-        status = db_fail(context, DB_ERROR_INPUT, "%s: experiment %ld: expected 0, the only one",
-                         path, selection->number);
-    if (status == DB_OK && frame < 0)
-        status = db_fail(context, DB_ERROR_USAGE, "%s: images are counted from 1, found #0", file);
-    if (status == DB_OK) status = read_modules(context, path, frame, is_own, &all);
-    if (status == DB_OK) status = db_nexus_state(context, path, frame, &g);
-    if (status == DB_OK && !(g.wavelength > 0))
-        status = db_fail(context, DB_ERROR_INPUT,
-                         "%s: expected incident_wavelength in the beam, found none", path);
-    if (status == DB_OK) {
-        db_beam_set_simple(g.wavelength, along, g.polarization, &experiment->beam, content);
-        take_scan(&g, experiment, content);
-        status = make_detector(context, path, &all, experiment, content);
-    }
-    free(all.module);
-    return status;
-}
-
 /* Rotations in the frame of lists; 0: they are not known, or none. */
 static int take_circles(const db_nexus_scan *scan, db_circles *circles) {
     static const double sign[3] = { -1, 1, -1 }; /* to_list */
@@ -268,6 +237,48 @@ db_status db_nexus_circles(db_context *context, const char *path, db_circles *ci
     *found = status == DB_OK && *found && take_circles(&scan, circles);
     return status;
 }
+
+/* The goniometer's circles as one rotation. */
+static db_status tell_circles(db_context *context, const char *path, db_expt_content *content) {
+    db_circles circles;
+    int found = 0;
+    if (db_turns(content->osc_range)) DB_TRY(db_nexus_circles(context, path, &circles, &found));
+    if (found) db_multiply(circles.setting, circles.fixed, content->circles);
+    return DB_OK;
+}
+
+db_status db_nexus_experiment(db_context *context, const char *path,
+                              const db_expt_selection *selection, db_experiment *experiment,
+                              db_expt_content *content) {
+    static const double along[3] = { 0, 0, -1 };
+    char file[4096];
+    const long wanted = selection->image ? db_frame_split(selection->image, file, sizeof file) : 0;
+    const long frame = wanted ? wanted : 1;
+    const int is_own = wanted && is_same_file(file, path);
+    db_image_geometry g;
+    modules all = { .module = calloc(MOST_MODULES, sizeof *all.module) };
+    if (!all.module) return db_fail_memory(context, path);
+    db_status status = DB_OK;
+    if (selection->number > 0)
+        status = db_fail(context, DB_ERROR_INPUT, "%s: experiment %ld: expected 0, the only one",
+                         path, selection->number);
+    if (status == DB_OK && frame < 0)
+        status = db_fail(context, DB_ERROR_USAGE, "%s: images are counted from 1, found #0", file);
+    if (status == DB_OK) status = read_modules(context, path, frame, is_own, &all);
+    if (status == DB_OK) status = db_nexus_state(context, path, frame, &g);
+    if (status == DB_OK && !(g.wavelength > 0))
+        status = db_fail(context, DB_ERROR_INPUT,
+                         "%s: expected incident_wavelength in the beam, found none", path);
+    if (status == DB_OK) {
+        db_beam_set_simple(g.wavelength, along, g.polarization, &experiment->beam, content);
+        take_scan(&g, experiment, content);
+        status = tell_circles(context, path, content);
+        if (status == DB_OK) status = make_detector(context, path, &all, experiment, content);
+    }
+    free(all.module);
+    return status;
+}
+
 #else
 typedef int db_without_nexus_experiment;
 #endif

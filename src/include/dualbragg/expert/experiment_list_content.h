@@ -77,6 +77,10 @@ typedef struct db_expt_content {
     int varies;      /**< 1: the crystal varies along the scan; the values at the image are used */
     /** of the image (degree); osc_range negative: it turns backwards; 0: a still; NAN: not stated */
     double phi, osc_range;
+    /** rotation (row-major) of the crystal by the circles of the goniometer that stand still, in the frame of the
+     * experiment: with the turning axis at 0, the crystal stands as on a goniometer with all circles at 0, turned by
+     * this. Identity: they are at 0, or the file does not place them, or the image does not turn */
+    double circles[9];
     int polarization_unknown; /**< 1: not stated; the experiment's beam is unpolarized */
     char space_group[96];     /**< Hall symbol, after a space or "-", or number; "" */
     double mosaicity;         /**< full width (degree); NAN */
