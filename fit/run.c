@@ -26,6 +26,7 @@
 #include "fit/shots/series_parts.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
+#include "fit/shots/sweeps.h"
 #include "fit/shots/workers.h"
 #include "fit/verdict/verdict_tests.h"
 
@@ -428,6 +429,7 @@ static db_status create_result(db_shots *all, db_fit_shots_result **result) {
     for (size_t i = 0; i < all->parameters; i++) {
         r->estimates.list[i].shared = all->shared[i];
         r->estimates.list[i].by_crystal = all->varies[i] == DB_VARIES_BY_CRYSTAL;
+        r->estimates.list[i].by_setting = all->varies[i] == DB_VARIES_BY_SETTING;
     }
     return DB_OK;
 }
@@ -642,6 +644,7 @@ static void clear_shots(db_shots *all) {
     free(all->image);
     free(all->crystal);
     free(all->sweep);
+    for (int s = 0; s < DB_FIT_SETTINGS; s++) free(all->setting[s]);
     free(all->step);
     free(all->state);
     free(all->summary);
@@ -682,6 +685,7 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     DB_TRY(db_fit_check_quantities(all->context, settings));
     all->parameters = all->course.width = settings->parameter_count;
     DB_TRY(db_lattices_find(all));
+    DB_TRY(db_settings_find(all));
     if (all->options->series) /* one crystal has one indexing, and one hand */
         all->settings.joint.reindex = 0;
     if (all->settings.stage_count == 0 && all->source->in_full)

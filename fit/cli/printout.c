@@ -406,11 +406,36 @@ static void say_crystals(db_fit_log *log, const db_fit_config *config, const db_
     }
 }
 
+/* The shot in use before another one; NULL: none. */
+static const db_fit_result *used_before(const db_fit_shots_result *r, size_t shot) {
+    while (shot-- > 0)
+        if (r->shot[shot].used && r->shot[shot].estimates.count) return &r->shot[shot];
+    return NULL;
+}
+
+/* Prints what frames of a series have that were taken with one setting, where it changes. */
+static void say_settings(db_fit_log *log, const db_fit_config *config, const db_fit_shots_result *r,
+                         int width) {
+    for (size_t s = 0; s < r->shot_count; s++) {
+        const db_fit_result *const shot = &r->shot[s], *const before = used_before(r, s);
+        size_t count = 0;
+        for (size_t i = 0; i < shot->estimates.count && shot->used; i++) {
+            const db_fit_estimate *const e = &shot->estimates.list[i];
+            if (!e->by_setting || (before && before->estimates.list[i].value == e->value)) continue;
+            if (!count++)
+                db_fit_say(log, "\n  from %s on\n  %-*s  %12s  %-18s  %s\n", shot->name, width,
+                           "each setting's own", "start", "refined", "unit");
+            say_parameter(log, config, e, config->settings.parameters[i].follows, width);
+        }
+    }
+}
+
 static void say_local(db_fit_log *log, const db_fit_shots_result *r) {
     size_t count = 0;
     for (size_t i = 0; i < r->estimates.count; i++) {
         spread values, errors;
-        if (r->estimates.list[i].shared || r->estimates.list[i].by_crystal) continue;
+        const db_fit_estimate *const e = &r->estimates.list[i];
+        if (e->shared || e->by_crystal || e->by_setting) continue;
         if (!count++)
             db_fit_say(log, "\n  %-24s  %12s  %12s  %12s  %12s\n", "each shot's own", "median",
                        "lower decile", "upper decile", "median error");
@@ -579,6 +604,7 @@ static void say_shots(db_fit_log *log, const db_fit_config *config, const db_fit
     say_curves(log, config, r);
     say_errors(log, &r->estimates);
     say_crystals(log, config, r, 24);
+    say_settings(log, config, r, 24);
     say_local(log, r);
     say_light(log, r);
     say_intensities(log, r);

@@ -45,6 +45,7 @@
 
 static const char *const geometries[] = { "given", "header", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
+static const char *const sharing[] = { "no", "yes", "by_setting", NULL };
 static const char *const precisions[] = { "double", "mixed", NULL };
 
 _Static_assert(sizeof(db_precision) == sizeof(int) && sizeof(db_fit_target) == sizeof(int) &&
@@ -287,8 +288,10 @@ static const db_config_key refine_keys[] = {
         "keeps the value of another refined parameter: b follows a in a tetragonal cell"),
     NUMBERS("prior", 2, IN_REFINE(prior), (ANY), "", "none", "[58.5, 0.1]",
         "prior knowledge: centre and standard deviation"),
-    CHOICE("shared", IN_REFINE(shared), no_yes, "yes for detector and spindle axis, else no", -1, "yes",
-        "one value for all images; no effect with one image"),
+    CHOICE("shared", IN_REFINE(shared), sharing, "yes for detector and spindle axis, else no", -1, "yes",
+        "one value for all images; no effect with one image; by_setting: one orientation for each setting of the goniometer "
+        "in a series, one place of the detector wherever it stands, tilts of each spindle; others as yes; the default if the "
+        "orientation of several sweeps is found"),
     CHOICE("earned", IN_REFINE(earned), no_yes, NULL, 0, "yes",
         "yes: refined only if the data ask for it; has an effect without the section stages, and "
         "for scale and spindle tilts of a series also with it"),

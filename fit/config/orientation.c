@@ -123,12 +123,27 @@ int db_orientation_is_setting(const double setting[3], const double other[3], do
     return is;
 }
 
+void db_orientation_off_setting(const db_crystal *crystal, double back[9]) {
+    double setting[9];
+    db_orientation_plus(UNTURNED, crystal->misset_frame, setting);
+    db_transpose(setting, back);
+}
+
+void db_orientation_on_setting(const double rotation[9], const db_fit_config *config,
+                               double turned[9]) {
+    db_orientation_plus(rotation, config->setup.misset_frame, turned);
+}
+
+int db_orientation_has_setting(const db_fit_config *config) {
+    const double *const setting = config->setup.misset_frame;
+    return fabs(setting[0]) > 0 || fabs(setting[1]) > 0 || fabs(setting[2]) > 0;
+}
+
 /* The angles turn about x, then y, then z, about the axes of the setting. */
 void db_orientation_slopes(const db_crystal *crystal, double to_angles[9]) {
     const double *const angle = crystal->misset;
-    double frame[9], back[9], of_z[9], of_y[9], slopes[9], inverse[9];
-    db_orientation_plus(UNTURNED, crystal->misset_frame, frame);
-    db_transpose(frame, back);
+    double back[9], of_z[9], of_y[9], slopes[9], inverse[9];
+    db_orientation_off_setting(crystal, back);
     db_orientation_plus(UNTURNED, (double[3]){ 0, 0, angle[2] }, of_z);
     db_orientation_plus(UNTURNED, (double[3]){ 0, angle[1], angle[2] }, of_y);
     for (int i = 0; i < 3; i++) {
@@ -155,6 +170,14 @@ void db_orientation_keys(const double rotation[9],
     snprintf(key[2], sizeof key[2],
              "model.orientation=[%.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g]",
              o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8]);
+}
+
+void db_orientation_setting_key(const double rotation[9], const double turned[9],
+                                char key[DB_ORIENTATION_KEY_SIZE]) {
+    double angle[3];
+    db_orientation_minus(turned, rotation, angle);
+    snprintf(key, DB_ORIENTATION_KEY_SIZE, "model.misset_frame=[%.17g, %.17g, %.17g]", angle[0],
+             angle[1], angle[2]);
 }
 
 void db_orientation_report(const db_fit_settings *settings, const db_crystal *given,

@@ -57,6 +57,13 @@ void db_orientation_angles(const double rotation[9], const double reference[9], 
 void db_orientation_setting(const db_crystal *crystal, double setting[3]);
 /* The goniometer has turned a crystal from a rotation to its own. */
 void db_orientation_set_from(const double rotation[9], db_crystal *crystal);
+/* The rotation back from a crystal's setting to the one that settings are counted from. */
+void db_orientation_off_setting(const db_crystal *crystal, double back[9]);
+/* The rotation of a crystal on the setting of a configuration, from the one that settings are counted from. */
+void db_orientation_on_setting(const double rotation[9], const db_fit_config *config,
+                               double turned[9]);
+/* Does a configuration name a setting? */
+int db_orientation_has_setting(const db_fit_config *config);
 /* Are two settings the same, within an angle (degree)? */
 int db_orientation_is_setting(const double setting[3], const double other[3], double within);
 
@@ -66,8 +73,11 @@ void db_orientation_slopes(const db_crystal *crystal, double to_angles[9]);
 /* The model of a configuration has the orientation of a crystal. */
 void db_orientation_configure(const db_crystal *crystal, db_fit_config *config);
 
-/* Keys of a model that has a rotation, in place of any other orientation. */
+/* Keys of a model that has a rotation, in place of any other orientation; and the key of a setting that has turned a crystal
+ * from one rotation to another. */
 enum { DB_ORIENTATION_KEYS = 3, DB_ORIENTATION_KEY_SIZE = 320 };
+void db_orientation_setting_key(const double rotation[9], const double turned[9],
+                                char key[DB_ORIENTATION_KEY_SIZE]);
 void db_orientation_keys(const double rotation[9],
                          char key[DB_ORIENTATION_KEYS][DB_ORIENTATION_KEY_SIZE]);
 

@@ -32,7 +32,7 @@ db_fit_parameter db_fit_parameter_free(db_parameter parameter) {
 
 int db_fit_parameter_is_shared(const db_fit_parameter *parameter) {
     return parameter->shared >= 0
-               ? parameter->shared
+               ? parameter->shared != 0
                : db_parameter_describe(parameter->parameter)->facts->owner == DB_OWNER_SETUP;
 }
 

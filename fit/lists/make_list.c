@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fit/config/found_cell.h"
 #include "fit/config/orientation.h"
+#include "fit/lists/goniometer_settings.h"
 #include "fit/lists/shot_list.h"
 #include "fit/search/find_orientation.h"
 #include "fit/search/starting_model.h"
@@ -235,7 +236,7 @@ static db_status give_cell(db_context *context, const voters *v, db_fit_shot_lis
     db_fit_found_cell cell;
     char key[CELL_KEY], symmetry[DB_FIT_NAME_SIZE + 20];
     const int named = *list->config.symmetry != '\0';
-    if (list->config.series)
+    if (list->config.series && v->found == 1)
         cell = v->cell[0];
     else
         DB_TRY(db_fit_vote_on_cell(context, v->cell, v->found, v->found + v->failed, &cell));
@@ -253,19 +254,52 @@ static db_status add_frame(db_context *context, db_fit_config *config,
     return db_fit_config_cell_spots(context, config, image, spots);
 }
 
-/* Searches frames of one crystal for a common cell and orientation. */
-static db_status search_frames(db_context *context, db_fit_shot_list *list, voters *v) {
-    const size_t most = v->count < MOST_FRAMES ? v->count : MOST_FRAMES;
+/* Searches frames shot[count] of one crystal for a common cell and orientation. */
+static db_status search_frames(db_context *context, const db_fit_shot_list *list,
+                               const size_t *shot, size_t count, voters *v) {
+    const size_t most = count < MOST_FRAMES ? count : MOST_FRAMES;
     db_fit_cell_spots *spots = NULL;
     db_status status = DB_OK;
     for (size_t n = 0; n < most && status == DB_OK && !are_enough(spots, n); n++)
-        status = look_at_image(context, list, v->shot[spread_frame(n, most, v->count)], add_frame,
-                               &spots);
+        status =
+            look_at_image(context, list, shot[spread_frame(n, most, count)], add_frame, &spots);
     if (status == DB_OK && spots)
-        status = db_fit_config_cell_of_spots(context, &list->config, spots, &v->cell[0]);
-    v->found = status == DB_OK && spots;
+        status = db_fit_config_cell_of_spots(context, &list->config, spots, &v->cell[v->found]);
+    v->found += status == DB_OK && spots;
     db_fit_cell_spots_destroy(&spots);
     return status;
+}
+
+/* Searches the frames of each setting of the goniometer, which vote. */
+static db_status search_settings(db_context *context, const db_fit_shot_list *list, voters *v) {
+    const size_t settings = db_goniometer_settings_count(list);
+    size_t *const shot = malloc((v->count + 1) * sizeof *shot);
+    db_status status = db_need_memory(context, shot, "the shots that vote on a cell"), last = DB_OK;
+    for (size_t k = 0; k < settings && v->found < MOST_VOTERS && status == DB_OK; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < v->count; i++)
+            if (list->entry[v->shot[i]].setting[DB_FIT_SETTING_CRYSTAL] == k)
+                shot[count++] = v->shot[i];
+        if (count) last = search_frames(context, list, shot, count, v);
+        v->failed += last == DB_ERROR_INPUT;
+        if (last != DB_OK && last != DB_ERROR_INPUT) status = last;
+    }
+    free(shot);
+    return status == DB_OK && !v->found ? last : status;
+}
+
+/* Orients an entry of a series by a lattice that was found on the first setting of the goniometer. */
+static db_status orient_frame(db_context *context, const db_fit_lattice *lattice,
+                              const search_keys *keys, db_fit_shot_list *list, size_t shot) {
+    db_fit_config config = { .image_file = "" };
+    db_fit_lattice turned = *lattice;
+    const db_status status = db_fit_shot_list_config(context, list, shot, &config);
+    if (status == DB_OK)
+        db_orientation_on_setting(lattice->orientation, &config, turned.orientation);
+    db_fit_config_clear(&config);
+    if (status == DB_ERROR_MEMORY)
+        return status; /* others exclude the shot later, with the reason */
+    return orient_entry(context, &turned, keys, &list->entry[shot]);
 }
 
 static db_status orient_frames(db_context *context, const db_fit_found_cell *cell,
@@ -275,13 +309,12 @@ static db_status orient_frames(db_context *context, const db_fit_found_cell *cel
     db_status status = DB_OK;
     memcpy(lattice.orientation, cell->orientation, sizeof lattice.orientation);
     for (size_t i = 0; i < list->count && status == DB_OK; i++)
-        if (!list->entry[i].is_config)
-            status = orient_entry(context, &lattice, &none, &list->entry[i]);
+        if (!list->entry[i].is_config) status = orient_frame(context, &lattice, &none, list, i);
     list->config.find_orientation = 0;
     return status;
 }
 
-static db_status vote_all(db_context *context, db_fit_shot_list *list, voters *v) {
+static db_status vote_all(db_context *context, const db_fit_shot_list *list, voters *v) {
     const size_t most = v->count < MOST_VOTERS ? v->count : MOST_VOTERS;
     for (size_t n = 0; n < most; n++)
         DB_TRY(look_at_image(context, list, v->shot[n * v->count / most], vote, v));
@@ -296,9 +329,11 @@ static db_status settle_cell(db_context *context, db_fit_shot_list *list) {
     const int series = list->config.series;
     voters v = { 0 };
     db_status status = find_voters(context, list, &v);
-    if (status == DB_OK && v.count) status = (series ? search_frames : vote_all)(context, list, &v);
+    if (status == DB_OK && v.count)
+        status = (series ? search_settings : vote_all)(context, list, &v);
     if (status == DB_OK && v.found) status = give_cell(context, &v, list);
-    if (status == DB_OK && v.found && series && list->config.find_orientation <= 1)
+    if (status == DB_OK && v.found && series && list->config.find_orientation <= 1 &&
+        db_goniometer_settings_count(list) == 1)
         status = orient_frames(context, &v.cell[0], list);
     free(v.shot);
     free(v.cell);
@@ -335,21 +370,23 @@ static db_status look_at_frame(db_context *context, db_fit_config *config,
     return DB_OK;
 }
 
-/* Finds orientations of up to `lattices` crystals by spots of as many frames as needed; none if nothing is open. */
-static db_status find_by_frames(db_context *context, db_fit_shot_list *list, size_t lattices,
-                                search_keys *keys) {
-    const size_t most = list->count < MOST_FRAMES ? list->count : MOST_FRAMES;
+/* Finds up to `most` lattices by spots of as many of the shots shot[count] as needed; none if nothing is open. */
+static db_status find_by_frames(db_context *context, const db_fit_shot_list *list,
+                                const size_t *shot, size_t count, size_t most,
+                                db_fit_lattice *lattice, size_t *found, search_keys *keys) {
+    const size_t reads = count < MOST_FRAMES ? count : MOST_FRAMES;
     frames *const all = calloc(1, sizeof *all);
     db_status status = db_need_memory(context, all, "the first frame of a series");
+    *found = 0;
     for (size_t n = 0;
-         n < most && status == DB_OK && !(all->known && !all->open) && !are_enough(all->spots, n);
+         n < reads && status == DB_OK && !(all->known && !all->open) && !are_enough(all->spots, n);
          n++)
         status =
-            look_at_image(context, list, spread_frame(n, most, list->count), look_at_frame, all);
+            look_at_image(context, list, shot[spread_frame(n, reads, count)], look_at_frame, all);
     if (status == DB_OK && all->known && all->open) {
         status = db_find_lattices_of_spots(context, &all->config.settings, all->spots, &all->start,
-                                           lattices, list->lattice, &list->lattice_count);
-        if (list->lattice_count) name_corrections(&all->config, list->lattice, &all->start, keys);
+                                           most, lattice, found);
+        if (*found) name_corrections(&all->config, lattice, &all->start, keys);
     }
     if (!all) return status;
     if (all->known) {
@@ -369,46 +406,85 @@ static db_status copy_entry(db_context *context, db_fit_shot_list *list, size_t 
     const db_shot_entry *const of = &list->entry[from]; /* the list may have moved */
     int complete = 1;
     made->image = of->image;
+    memcpy(made->setting, of->setting, sizeof made->setting);
     for (size_t k = 0; k < of->count && complete; k++)
         complete = db_shot_entry_override(made, of->override[k]);
     return db_need_memory(context, complete, "the lattices of a series");
 }
 
 /* Gives the frames of a series their crystals: all frames the first one, then all again, as further shots, the next one. Refined
- * models in the list keep their own. */
-static db_status orient_series(db_context *context, const search_keys *keys,
-                               db_fit_shot_list *list) {
+ * models in the list keep their own. own: the first crystal on each setting of the goniometer; NULL: the same on all. */
+static db_status orient_series(db_context *context, const db_fit_lattice *own,
+                               const search_keys *keys, db_fit_shot_list *list) {
     const size_t shots = list->count;
     for (size_t l = 1; l < list->lattice_count; l++)
         for (size_t i = 0; i < shots; i++) {
             if (list->entry[i].is_config) continue;
             DB_TRY(copy_entry(context, list, i));
-            DB_TRY(orient_entry(context, &list->lattice[l], keys, &list->entry[list->count - 1]));
+            DB_TRY(orient_frame(context, &list->lattice[l], keys, list, list->count - 1));
         }
-    for (size_t i = 0; i < shots && list->lattice_count; i++)
+    for (size_t i = 0; i < shots && list->lattice_count; i++) {
+        const size_t setting = list->entry[i].setting[DB_FIT_SETTING_CRYSTAL];
         if (!list->entry[i].is_config)
-            DB_TRY(orient_entry(context, &list->lattice[0], keys, &list->entry[i]));
+            DB_TRY(orient_frame(context, own ? &own[setting] : &list->lattice[0], keys, list, i));
+    }
+    return DB_OK;
+}
+
+/* Finds the orientation on each setting of the goniometer by itself: circles are not set as exactly as spots tell. The indices
+ * stay those of the common orientation. lattice: [settings] */
+static db_status orient_settings(db_context *context, db_fit_shot_list *list, size_t settings,
+                                 size_t *shot, db_fit_lattice *lattice) {
+    for (size_t k = 0; k < settings; k++) {
+        search_keys none = { "", "" };
+        db_fit_lattice own;
+        size_t count = 0, found;
+        for (size_t i = 0; i < list->count; i++)
+            if (list->entry[i].setting[DB_FIT_SETTING_CRYSTAL] == k) shot[count++] = i;
+        lattice[k] = list->lattice[0];
+        const db_status status = find_by_frames(context, list, shot, count, 1, &own, &found, &none);
+        if (status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED) return status;
+        if (status == DB_OK && found)
+            db_goniometer_settings_near(context, list->config.setup.cell, own.orientation,
+                                        lattice[k].orientation);
+    }
     return DB_OK;
 }
 
 /* Finds the crystals of a series on its frames together, or on the first, if the given spindle angles are wrong. */
-static db_status make_series(db_context *context, db_fit_shot_list *list) {
-    const int asked = list->config.find_orientation || list->config.automatic;
+static db_status find_crystals(db_context *context, db_fit_shot_list *list, size_t *shot,
+                               search_keys *keys) {
     const size_t most =
         list->config.find_orientation > 1 ? (size_t)list->config.find_orientation : 1;
     db_fit_config own = { .image_file = "" };
+    for (size_t i = 0; i < list->count; i++) shot[i] = i;
+    db_status status = find_by_frames(context, list, shot, list->count, most, list->lattice,
+                                      &list->lattice_count, keys);
+    if (status != DB_ERROR_INPUT) return status;
+    status = db_fit_shot_list_config(context, list, 0, &own);
+    if (status == DB_OK)
+        status = search_lattices(context, most, &own, list->lattice, &list->lattice_count, keys);
+    db_fit_config_clear(&own);
+    return status;
+}
+
+static db_status make_series(db_context *context, db_fit_shot_list *list) {
+    const size_t settings = db_goniometer_settings_count(list);
+    size_t *const shot = calloc(list->count + 1, sizeof *shot);
+    db_fit_lattice *const own = calloc(settings + 1, sizeof *own);
     search_keys keys = { "", "" };
-    db_status status = asked ? find_by_frames(context, list, most, &keys) : DB_OK;
-    if (status == DB_ERROR_INPUT) {
-        status = db_fit_shot_list_config(context, list, 0, &own);
-        if (status == DB_OK)
-            status =
-                search_lattices(context, most, &own, list->lattice, &list->lattice_count, &keys);
-        db_fit_config_clear(&own);
-    }
+    db_status status = db_need_memory(context, shot && own, "the orientation of a series");
+    if (status == DB_OK && (list->config.find_orientation || list->config.automatic))
+        status = find_crystals(context, list, shot, &keys);
+    list->sets_anew = settings > 1 && list->lattice_count == 1;
+    if (status == DB_OK && list->sets_anew)
+        status = orient_settings(context, list, settings, shot, own);
     list->config.find_orientation = 0;
     db_shot_list_share(list, &list->config.settings);
-    return status == DB_OK ? orient_series(context, &keys, list) : status;
+    if (status == DB_OK) status = orient_series(context, list->sets_anew ? own : NULL, &keys, list);
+    free(shot);
+    free(own);
+    return status;
 }
 
 /* Makes a list without entries. */
@@ -439,6 +515,7 @@ db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config
             db_fail(context, DB_ERROR_INPUT, "%s: expected shots, found none", config->shot_list);
     if (status == DB_OK) status = db_shot_list_take_symmetry(context, *list);
     if (status == DB_OK) status = find_images(context, *list);
+    if (status == DB_OK && config->series) status = db_goniometer_settings_take(context, *list);
     if (status == DB_OK) status = settle_cell(context, *list);
     if (status == DB_OK && config->series) status = make_series(context, *list);
     if (status != DB_OK) db_fit_shot_list_destroy(list);

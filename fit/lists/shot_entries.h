@@ -5,13 +5,14 @@
 #include <dualbragg/fit_shots.h>
 
 typedef struct db_shot_entry {
-    char *name;         /* of the image or configuration, as opened */
-    int line;           /* in the list, from 1; of an experiment list: its number, from 0 */
-    int is_config;      /* 1: name is a configuration */
-    size_t count;       /* "key.path=value" */
-    char **override;    /* overrides, with file names as opened */
-    size_t image;       /* number of the first entry with the same image */
-    db_fit_spots spots; /* reflections that get shoeboxes, once read */
+    char *name;      /* of the image or configuration, as opened */
+    int line;        /* in the list, from 1; of an experiment list: its number, from 0 */
+    int is_config;   /* 1: name is a configuration */
+    size_t count;    /* "key.path=value" */
+    char **override; /* overrides, with file names as opened */
+    size_t image;    /* number of the first entry with the same image */
+    size_t setting[DB_FIT_SETTINGS]; /* of a series, from 0 */
+    db_fit_spots spots;              /* reflections that get shoeboxes, once read */
     int has_spots;
     /* The set-up, completed by the image's header once that was read. */
     db_setup *setup; /* owned; its file names must not be used */
@@ -26,6 +27,9 @@ struct db_fit_shot_list {
     char **override; /* of all */
     size_t count;
     db_shot_entry *entry;
+    int sets_anew; /* 1: a series of several settings, on each of which the orientation was sought */
+    size_t
+        fewest_frames; /* of a series: with one setting of the crystal; 0: no series, or not counted yet */
     /* lattices found on one image, which are the entries, or on the frames of a series; 0: none */
     size_t lattice_count;
     db_fit_lattice lattice[DB_FIT_MOST_LATTICES];

@@ -140,7 +140,7 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
                    : status;
     if (entry->is_config) DB_TRY(apply_common(context, &list->config, config));
     config->shot_list[0] = '\0';
-    config->series_frames = list->config.series ? list->count : 0;
+    config->series_frames = list->fewest_frames;
     config->group_of_list = 0; /* all shots have one symmetry */
     return DB_OK;
 }
@@ -272,6 +272,11 @@ static size_t image_of(void *user, size_t shot) {
     return list->entry[shot].image;
 }
 
+static size_t setting_of(void *user, size_t shot, db_fit_setting of) {
+    const db_fit_shot_list *const list = user;
+    return list->entry[shot].setting[of];
+}
+
 db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
     return (db_fit_shot_source){ .count = list->count,
                                  .user = list,
@@ -279,7 +284,8 @@ db_fit_shot_source db_fit_shot_list_source(db_fit_shot_list *list) {
                                  .name = name_of,
                                  .identify = identify_shot,
                                  .configuration = &list->config,
-                                 .image = image_of };
+                                 .image = image_of,
+                                 .setting = setting_of };
 }
 
 /* Takes the parameters of a tied configuration into the common one, with their settings. Bounds in the tied one
@@ -330,7 +336,9 @@ void db_shot_list_share(const db_fit_shot_list *list, db_fit_settings *settings)
                                                                 : NULL;
     for (size_t i = 0; i < settings->parameter_count && is_local; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
-        if (p->shared < 0) p->shared = p->group >= 0 || !is_local(p->parameter);
+        if (p->shared >= 0) continue;
+        p->shared = p->group >= 0 || !is_local(p->parameter);
+        if (p->shared && list->sets_anew) p->shared = DB_FIT_SHARED_BY_SETTING;
     }
 }
 

@@ -4,7 +4,9 @@
 #include "base/context_internal.h"
 #include "base/degree.h"
 #include "base/quantile.h"
+#include "base/vector.h"
 #include "fit/config/certain.h"
+#include "fit/config/orientation.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/search/bravais.h"
@@ -212,16 +214,19 @@ static db_status find_in(db_context *context, const db_fit_settings *settings,
     return status;
 }
 
-/* Rotates a spot to the crystal at a spindle angle of 0. */
+/* Rotates spots to the crystal at a spindle angle of 0, on the setting of the goniometer that settings are counted from. */
 static void turn_back(const db_experiment *experiment, db_search_spots *list) {
     const double phi = -db_goniometer_middle(experiment, NULL) * DB_DEGREE;
-    double axis[3];
+    double axis[3], back[9];
     db_experiment_spindle_axis(experiment, axis);
+    db_orientation_off_setting(&experiment->crystal, back);
     for (size_t n = 0; n < list->count; n++) {
         db_search_spot *const s = &list->spot[n];
-        db_turn(axis, phi, s->q);
-        db_turn(axis, phi, s->by_distance);
-        for (int d = 0; d < 2; d++) db_turn(axis, phi, s->by_beam[d]);
+        double *const vector[] = { s->q, s->by_distance, s->by_beam[0], s->by_beam[1] };
+        for (size_t v = 0; v < sizeof vector / sizeof *vector; v++) {
+            db_turn(axis, phi, vector[v]);
+            db_apply(back, vector[v], vector[v]);
+        }
     }
 }
 

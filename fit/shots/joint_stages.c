@@ -6,6 +6,7 @@
 #include "fit/config/modes.h"
 #include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
+#include "fit/shots/sweeps.h"
 
 #include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_quantities.h>
@@ -199,6 +200,17 @@ void db_stages_default(db_context *context, db_fit_settings *settings, int serie
     }
 }
 
+/* Is a quantity set anew with each setting, of which there are several? */
+static int follows_setting(const db_shots *all, const db_fit_parameter *p) {
+    const db_fit_parameter *leader = p;
+    for (size_t l = 0; l < all->parameters && db_fit_parameter_is_tied(p); l++)
+        if (db_fit_quantity_of(&all->settings.parameters[l]).number == p->follows.number)
+            leader = &all->settings.parameters[l];
+    const int setting = db_setting_of(leader->parameter);
+    return leader->shared == DB_FIT_SHARED_BY_SETTING && setting >= 0 &&
+           all->setting_count[setting] > 1;
+}
+
 void db_stages_mark_shared(db_shots *all) {
     for (size_t i = 0; i < all->parameters; i++) {
         const db_fit_parameter *const p = &all->settings.parameters[i];
@@ -206,10 +218,12 @@ void db_stages_mark_shared(db_shots *all) {
         const int at_knots = all->options->knots > 0 &&
                              (db_orientation_axis(p->parameter) >= 0 || p->parameter == DB_SCALE),
                   by_crystal = all->crystals > 1 && p->group < 0 &&
-                               db_facts_of(p->parameter)->owner == DB_OWNER_CRYSTAL;
+                               db_facts_of(p->parameter)->owner == DB_OWNER_CRYSTAL,
+                  by_setting = p->group < 0 && follows_setting(all, p);
         all->varies[i] = !shared || !all->options->series ? DB_VARIES_NOT
                          : at_knots                       ? DB_VARIES_AT_KNOTS
                          : by_crystal                     ? DB_VARIES_BY_CRYSTAL
+                         : by_setting                     ? DB_VARIES_BY_SETTING
                                                           : DB_VARIES_NOT;
         all->shared[i] = shared && !all->varies[i];
     }

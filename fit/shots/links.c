@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/shots/records.h"
+#include "fit/shots/sweeps.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
@@ -25,6 +26,8 @@ static size_t value_count(const db_shots *all, size_t index) {
     switch ((db_varying)all->varies[index]) {
     case DB_VARIES_AT_KNOTS: return all->crystals * knot_count(all);
     case DB_VARIES_BY_CRYSTAL: return all->crystals;
+    case DB_VARIES_BY_SETTING:
+        return all->setting_count[db_setting_of(all->settings.parameters[index].parameter)];
     default: return all->count;
     }
 }
@@ -45,6 +48,9 @@ db_joint_links db_joint_links_make(const db_shots *all, int stage) {
             links.first[l] = links.unknowns;
             links.values[l] = pass == 0 ? 1 : value_count(all, index);
             links.varies[l] = all->varies[index];
+            if (links.varies[l] == DB_VARIES_BY_SETTING)
+                links.setting[l] =
+                    all->setting[db_setting_of(all->settings.parameters[index].parameter)];
             links.unknowns += links.values[l];
             if (pass == 0) links.shared = links.unknowns;
         }
@@ -64,8 +70,10 @@ static size_t own_links(const db_joint_links *links, size_t shot, size_t linked,
                  crystal = db_crystal_of_shot(links->crystal, links->crystals, shot);
     if (links->varies[linked] != DB_VARIES_AT_KNOTS) {
         const int by_crystal = links->varies[linked] == DB_VARIES_BY_CRYSTAL;
+        const size_t *const setting = links->setting[linked];
         link[0] = (db_joint_link){ first + (first < links->shared ? 0
                                             : by_crystal          ? crystal
+                                            : setting             ? setting[shot]
                                                                   : shot),
                                    1 };
         return 1;

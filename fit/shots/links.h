@@ -1,6 +1,6 @@
 /* Links between quantities of shots and the unknowns of a joint stage. A local quantity is fitted to each shot for
  * given values of the unknowns. A linked quantity is a weighted sum of unknowns: one for all shots, one for its
- * crystal, one for each of the two knots of its crystal beside the shot, or one for the shot alone. */
+ * crystal or setting, one for each of the two knots of its crystal beside the shot, or one for the shot alone. */
 #ifndef DB_FIT_SHOTS_LINKS_H
 #define DB_FIT_SHOTS_LINKS_H
 
@@ -25,7 +25,8 @@ typedef struct db_joint_links {
     size_t first[DB_FIT_MOST_PARAMETERS]; /* first unknown of each linked variable, */
     /* and number of them: 1, of knots or crystals, or of shots */
     size_t values[DB_FIT_MOST_PARAMETERS];
-    unsigned char varies[DB_FIT_MOST_PARAMETERS]; /* db_varying */
+    unsigned char varies[DB_FIT_MOST_PARAMETERS];  /* db_varying */
+    const size_t *setting[DB_FIT_MOST_PARAMETERS]; /* [shots], of quantities that vary by it */
     const db_frame_turn *turn; /* [shots], of linked variables turned[3]; NULL: none */
     size_t turned[3], first_turn;
 } db_joint_links;

@@ -69,7 +69,8 @@ static int is_borne_out(const db_shots *all, size_t frame) {
 static void decide_frames(db_shots *all) {
     for (size_t i = 0; i < all->count; i++) {
         db_shot_summary *const summary = &all->summary[i];
-        if (summary->wrong != DB_FRAME_UNDECIDED || !is_borne_out(all, i)) continue;
+        if (!summary->used || summary->wrong != DB_FRAME_UNDECIDED || !is_borne_out(all, i))
+            continue; /* one that was excluded before keeps its reason */
         summary->wrong = DB_SHOT_RIGHT;
         summary->reason[0] = '\0';
     }

@@ -162,7 +162,9 @@ static int find_angles(turn_work *w) {
         const db_parameter p = w->all->settings.parameters[own->order.index[l]].parameter;
         const db_unknowns *const u = w->at->unknowns;
         const int axis = db_orientation_axis(p),
-                  is_shared = own->first[l] < own->shared || own->varies[l] == DB_VARIES_BY_CRYSTAL;
+                  is_shared = own->first[l] < own->shared ||
+                              own->varies[l] == DB_VARIES_BY_CRYSTAL ||
+                              own->varies[l] == DB_VARIES_BY_SETTING;
         if (!is_shared || !is_turning(p) || !(u->lower[own->first[l]] < u->upper[own->first[l]]))
             continue;
         if (axis < 0) {

@@ -153,7 +153,8 @@ static inline size_t db_crystal_of_shot(const db_series_crystal *crystal, size_t
 typedef enum db_varying {
     DB_VARIES_NOT,
     DB_VARIES_AT_KNOTS, /* linearly between knots, each crystal's own */
-    DB_VARIES_BY_CRYSTAL
+    DB_VARIES_BY_CRYSTAL,
+    DB_VARIES_BY_SETTING /* of goniometer or detector */
 } db_varying;
 
 /* Threads that work on shots, each with its own context (workers.h). */
@@ -184,6 +185,8 @@ typedef struct db_shots {
     char displaced[DB_FIT_REASON_SIZE]; /* at the end: which panel stands elsewhere; "": none */
     char turns[DB_FIT_REASON_SIZE]; /* at its end: for what other turns its frames ask; "": none */
     size_t *image; /* [count]: first shot with the same image; NULL: each has its own */
+    /* numbers of the frames' settings, [count] from 0, NULL: there is one of it; owned; and how many there are */
+    size_t *setting[DB_FIT_SETTINGS], setting_count[DB_FIT_SETTINGS];
     size_t crystals;
     db_series_crystal *crystal; /* [crystals], in the order of their frames; owned */
     db_shot_state *state;       /* [count] */

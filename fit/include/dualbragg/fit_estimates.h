@@ -31,6 +31,8 @@ typedef struct db_fit_estimate {
     double error_robust;
     /** the one to quote: the larger of the last two, with what a held distance adds in squares */
     double error;
+    /** 1: not shared, but one value for all frames of a series with one setting (db_fit_setting) */
+    int by_setting;
 } db_fit_estimate;
 
 /** A combination of parameters: an eigenvector of the normal matrix J^T J scaled to unit

@@ -19,6 +19,8 @@ typedef struct db_fit_quantity {
     int number; /**< -1: none */
 } db_fit_quantity;
 
+enum { DB_FIT_SHARED_BY_SETTING = 2 }; /**< db_fit_parameter.shared */
+
 /** One refined (or tied) quantity: a parameter of the table, or the motion of a group of panels.
  * The value of a motion is relative to the start of the refinement. */
 typedef struct db_fit_parameter {
@@ -37,8 +39,9 @@ typedef struct db_fit_parameter {
      * DB_PANEL_SHIFT_FAST to DB_PANEL_TURN_NORMAL and means the motion of this group along or about
      * the axes of its frame (db_panel_group_frame) */
     int group;
-    /** several images: 1 all share one value, 0 each has its own, -1 as
-     * db_fit_parameter_is_shared says */
+    /** several images: 1 all share one value, 0 each has its own, 2 frames of a series share one that were taken with one
+     * setting of the goniometer (angles of the crystal), on one spindle (its tilts), or with the detector at one place
+     * (distance, beam centre, turns, two-theta), and all share others, -1 as db_fit_parameter_is_shared says */
     int shared;
     /** stages that refine it (if tied: follow it): bit s
      * for stage number s; default DB_FIT_ALL_STAGES */

@@ -20,6 +20,14 @@ typedef struct db_fit_shot_identity {
     char files[DB_FIT_DIGEST_SIZE];         /**< of other files that only this shot names */
 } db_fit_shot_identity;
 
+/** What is set to take a sweep of a series. */
+typedef enum db_fit_setting {
+    DB_FIT_SETTING_CRYSTAL, /**< the circles that carry the crystal */
+    DB_FIT_SETTING_SPINDLE, /**< the axis about which it turns */
+    DB_FIT_SETTING_DETECTOR,
+    DB_FIT_SETTINGS /**< their number */
+} db_fit_setting;
+
 /** A source of shots. Functions are called from
  * several threads, each with its own context. */
 typedef struct db_fit_shot_source {
@@ -46,6 +54,9 @@ typedef struct db_fit_shot_source {
     /** 1: the result has all members of db_fit_result for each shot, which takes memory.
      * Shots are refined one by one, and a shot that cannot be refined fails the run. */
     int in_full;
+    /** Number of the setting with which a frame of a series was taken, from 0 (see db_fit_parameter.shared).
+     * NULL: there is one of each. */
+    size_t (*setting)(void *user, size_t shot, db_fit_setting of);
 } db_fit_shot_source;
 
 /** An image in memory, and the model to start from. */

@@ -1,0 +1,109 @@
+#!/bin/sh
+# Two sweeps of one crystal, on two settings of a goniometer and with the detector at two places, from images and a cell: an
+# experiment list without crystals names the circles, which stand 0.6 degree beside that, and the distances, of which one is 0.2
+# mm too short, the other 0.3 mm too long. The spots of both tell the orientation; each setting and place gets its own.
+set -eu
+. "$SOURCE_DIR/tests/support/refinement"
+"$DUALBRAGG" --version | grep -q JSON || { echo "skipped: no JSON"; exit 77; }
+cat > lists.py << 'END'
+import json
+from math import cos, radians, sin
+
+
+def turn(axis, degree):
+    c, s, (x, y, z) = cos(radians(degree)), sin(radians(degree)), axis
+    return [[c + x * x * (1 - c), x * y * (1 - c) - z * s, x * z * (1 - c) + y * s],
+            [y * x * (1 - c) + z * s, c + y * y * (1 - c), y * z * (1 - c) - x * s],
+            [z * x * (1 - c) - y * s, z * y * (1 - c) + x * s, c + z * z * (1 - c)]]
+
+
+def product(a, b):
+    return [[sum(a[i][k] * b[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
+
+
+def by_angles(a):
+    return product(turn((0, 0, 1), a[2]), product(turn((0, 1, 0), a[1]), turn((1, 0, 0), a[0])))
+
+
+chi, wrong, stands = turn((0.6, 0, 0.8), 40), turn((0, 0.6, 0.8), 0.6), by_angles((20, 20, 30))
+crystal = {"__id__": "crystal", "space_group_hall_symbol": " P 4", **{
+    "real_space_" + name: [stands[i][k] * edge for i in range(3)] for k, (name, edge) in enumerate(zip("abc", (58, 58, 92)))}}
+
+
+def experiments(settings, distances, crystals):
+    out = {key: [] for key in ("experiment", "beam", "detector", "goniometer", "scan", "imageset")}
+    out["__id__"] = "ExperimentList"
+    for n, (rotation, distance) in enumerate(zip(settings, distances)):
+        out["experiment"].append({"__id__": "Experiment", "identifier": str(n), **{
+            k: n for k in ("beam", "detector", "goniometer", "scan", "imageset")}, **({"crystal": 0} if crystals else {})})
+        out["beam"].append({"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": 1.0, "polarization_fraction": 0.5,
+                            "polarization_normal": [0, 1, 0], "divergence": 0, "sigma_divergence": 0})
+        out["detector"].append({"panels": [{
+            "name": "", "type": "SENSOR_PAD", "fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0], "origin": [-40, 40, -distance],
+            "raw_image_offset": [0, 0], "image_size": [400, 400], "pixel_size": [0.2, 0.2], "trusted_range": [-1, 1e9],
+            "thickness": 0, "material": "", "mu": 0, "identifier": "", "mask": [], "gain": 1, "pedestal": 0,
+            "px_mm_strategy": {"type": "SimplePxMmStrategy"}}],
+            "hierarchy": {"name": "", "type": "", "fast_axis": [1, 0, 0], "slow_axis": [0, 1, 0], "origin": [0, 0, 0],
+                          "raw_image_offset": [0, 0], "image_size": [0, 0], "pixel_size": [0, 0], "trusted_range": [0, 0],
+                          "thickness": 0, "material": "", "mu": 0, "identifier": "", "mask": [], "gain": 1, "pedestal": 0,
+                          "px_mm_strategy": {"type": "SimplePxMmStrategy"}, "children": [{"panel": 0}]}})
+        out["goniometer"].append({"rotation_axis": [1, 0, 0], "fixed_rotation": [x for row in rotation for x in row],
+                                  "setting_rotation": [1, 0, 0, 0, 1, 0, 0, 0, 1]})
+        out["scan"].append({"image_range": [1, 8], "batch_offset": 0, "properties": {
+            "oscillation": [10.0 + i for i in range(8)], "oscillation_width": [1.0] * 8, "exposure_time": [1.0] * 8,
+            "epochs": [0.0] * 8}, "oscillation": [10.0, 1.0], "exposure_time": [1.0] * 8, "epochs": [0.0] * 8,
+            "valid_image_ranges": {}})
+        out["imageset"].append({"__id__": "ImageSequence", "template": "sweep_%d_####.img" % n, "mask": None, "gain": None,
+                                "pedestal": None, "dx": None, "dy": None, "params": {}})
+    out["crystal"], out["profile"], out["scaling_model"] = [crystal] if crystals else [], [], []
+    return out
+
+
+none = by_angles((0, 0, 0))
+if __name__ == "__main__":
+    json.dump(experiments((none, product(wrong, chi)), (100.2, 129.7), True), open("truth.expt", "w"))
+    json.dump(experiments((none, chi), (100, 130), False), open("named.expt", "w"))
+END
+python3 -S lists.py
+for sweep in 0 1; do
+    for frame in 1 2 3 4 5 6 7 8; do
+        "$DUALBRAGG" sim -expt truth.expt -expt_number $sweep -expt_frame $frame -N 12 -gauss_xtal -default_F 1e6 -fluence 3e19 \
+            -oversample 1 -spots closed -mosaic_rms 0.1 -water 30 -seed $((8 * sweep + frame)) \
+            -noisefile sweep_${sweep}_000$frame.img > /dev/null
+    done
+done
+cat > series.yaml << 'END'
+shots: {list: named.expt, series: yes}
+model: {cell: [58.1, 58.1, 92.1, 90, 90, 90], symmetry: tetragonal}
+END
+fit 0 series.yaml --output found --no-report
+grep -q '^16 of 16 shots in use' found.log || fail "frames were excluded: $(grep excluded found.log)"
+near "cell a" "$(refined found.json cell_a)" 58 0.02
+near "cell c" "$(refined found.json cell_c)" 92 0.03
+python3 -S - << 'END' || fail "the settings: $(cat settings.txt)"
+import json
+import sys
+from math import acos, degrees
+
+from lists import chi, product, wrong
+
+result, list_ = json.load(open("found.json")), json.load(open("found.expt"))
+at = result["local"].index("distance")
+distances = [shot["refined"][at] for shot in result["shots"]]
+
+
+def axes(number):  # unit vectors of an experiment's crystal as it stands, as columns
+    experiment = list_["experiment"][number]
+    crystal, fixed = list_["crystal"][experiment["crystal"]], list_["goniometer"][experiment["goniometer"]]["fixed_rotation"]
+    rows = [[x / sum(y * y for y in crystal["real_space_" + n]) ** 0.5 for x in crystal["real_space_" + n]] for n in "abc"]
+    return product([fixed[3 * i:3 * i + 3] for i in range(3)], [[row[i] for row in rows] for i in range(3)])
+
+
+expected, found = product(product(wrong, chi), axes(0)), axes(-1)
+trace = sum(expected[i][k] * found[i][k] for i in range(3) for k in range(3))
+off = degrees(acos(min(1, (trace - 1) / 2)))
+open("settings.txt", "w").write("%s, %g degree" % (distances, off))
+sys.exit(not (all(abs(d - 100.2) < 0.02 for d in distances[:8]) and all(abs(d - 129.7) < 0.02 for d in distances[8:]) and
+              len(set(distances)) == 2 and off < 0.01))
+END
+grep -q "^  from .*sweep_1_0001.img on" found.log || fail "the printout does not name the second setting: $(cat found.log)"
