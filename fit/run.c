@@ -26,7 +26,6 @@
 #include "fit/shots/series_parts.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
-#include "fit/shots/sweeps.h"
 #include "fit/shots/workers.h"
 #include "fit/verdict/verdict_tests.h"
 
@@ -685,7 +684,6 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     DB_TRY(db_fit_check_quantities(all->context, settings));
     all->parameters = all->course.width = settings->parameter_count;
     DB_TRY(db_lattices_find(all));
-    DB_TRY(db_settings_find(all));
     if (all->options->series) /* one crystal has one indexing, and one hand */
         all->settings.joint.reindex = 0;
     if (all->settings.stage_count == 0 && all->source->in_full)

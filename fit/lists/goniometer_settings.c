@@ -127,8 +127,8 @@ static size_t number_settings(const setting *all, db_fit_setting of, size_t *fir
     return count;
 }
 
-static db_status take(db_context *context, const setting *first, const setting *own,
-                      db_shot_entry *entry) {
+static db_status take_setting(db_context *context, const setting *first, const setting *own,
+                              db_shot_entry *entry) {
     char turn[DB_ORIENTATION_KEY_SIZE], expt[DB_FIT_PATH_SIZE + 20], file[DB_FIT_PATH_SIZE];
     db_orientation_setting_key(first->crystal, own->crystal, turn);
     (void)db_frame_split(entry->name, file, sizeof file);
@@ -160,7 +160,7 @@ db_status db_goniometer_settings_take(db_context *context, db_fit_shot_list *lis
     }
     for (size_t i = 0; i < list->count && most > 1 && status == DB_OK; i++)
         if (all[i].known && all[i].sought && all[0].sought && !list->entry[i].is_config)
-            status = take(context, &all[0], &all[i], &list->entry[i]);
+            status = take_setting(context, &all[0], &all[i], &list->entry[i]);
     free(all);
     free(first);
     return status;

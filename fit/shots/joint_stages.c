@@ -6,7 +6,6 @@
 #include "fit/config/modes.h"
 #include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
-#include "fit/shots/sweeps.h"
 
 #include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_quantities.h>
@@ -197,6 +196,18 @@ void db_stages_default(db_context *context, db_fit_settings *settings, int serie
     } else if (series) {
         end_by_photons(settings);
         delay_earned(settings);
+    }
+}
+
+int db_setting_of(db_parameter parameter) {
+    if (db_orientation_axis(parameter) >= 0) return DB_FIT_SETTING_CRYSTAL;
+    switch (db_facts_of(parameter)->kind) {
+    case DB_KIND_SPINDLE_TILT: return DB_FIT_SETTING_SPINDLE;
+    case DB_KIND_DISTANCE:
+    case DB_KIND_BEAM_CENTRE:
+    case DB_KIND_DETECTOR_TURN:
+    case DB_KIND_TWOTHETA: return DB_FIT_SETTING_DETECTOR;
+    default: return -1;
     }
 }
 

@@ -7,6 +7,9 @@
 /* Marks shared parameters, and parameters that follow one. */
 void db_stages_mark_shared(db_shots *all);
 
+/* The setting that a parameter goes with (db_fit_setting); -1: none. */
+int db_setting_of(db_parameter parameter);
+
 /* Sets default stages, also for joint intensities. series: 1: shots are frames of one crystal. by_pixels: 1: joint
  * stages compare only pixels, because shots share light: lattices of one image. */
 void db_stages_default(db_context *context, db_fit_settings *settings, int series, int by_pixels);

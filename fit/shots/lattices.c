@@ -45,8 +45,25 @@ static db_status find_images(db_shots *all) {
     return DB_OK;
 }
 
+/* Takes the numbers of the frames' settings from the source of a series. */
+static db_status find_settings(db_shots *all) {
+    const db_fit_shot_source *const source = all->source;
+    for (int s = 0; s < DB_FIT_SETTINGS && all->options->series && source->setting; s++) {
+        size_t *const number = malloc((all->count + 1) * sizeof *number), count = 1;
+        all->setting[s] = number;
+        if (!number) return db_fail_memory(all->context, "the settings of a series");
+        for (size_t k = 0; k < all->count; k++) {
+            number[k] = source->setting(source->user, k, (db_fit_setting)s);
+            if (number[k] >= count) count = number[k] + 1;
+        }
+        all->setting_count[s] = count;
+    }
+    return DB_OK;
+}
+
 db_status db_lattices_find(db_shots *all) {
     DB_TRY(find_images(all));
+    DB_TRY(find_settings(all));
     return find_crystals(all);
 }
 

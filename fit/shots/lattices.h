@@ -5,7 +5,7 @@
 
 #include "fit/shots/shots.h"
 
-/* Finds shots with the same image, from the source, and the crystals of a series. */
+/* Finds shots with the same image and settings of frames, from the source, and the crystals of a series. */
 db_status db_lattices_find(db_shots *all);
 
 /* Computes the light of the other lattices of each shot's image, by the present models, and keeps it in the store.

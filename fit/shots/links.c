@@ -2,8 +2,8 @@
 #include "fit/shots/links.h"
 
 #include "base/context_internal.h"
+#include "fit/shots/joint_stages.h"
 #include "fit/shots/records.h"
-#include "fit/shots/sweeps.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 

@@ -5,7 +5,6 @@
 #include "base/degree.h"
 #include "base/vector.h"
 #include "fit/config/orientation.h"
-#include "fit/config/quantity.h"
 #include "fit/shots/records.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
@@ -13,33 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-int db_setting_of(db_parameter parameter) {
-    if (db_orientation_axis(parameter) >= 0) return DB_FIT_SETTING_CRYSTAL;
-    switch (db_facts_of(parameter)->kind) {
-    case DB_KIND_SPINDLE_TILT: return DB_FIT_SETTING_SPINDLE;
-    case DB_KIND_DISTANCE:
-    case DB_KIND_BEAM_CENTRE:
-    case DB_KIND_DETECTOR_TURN:
-    case DB_KIND_TWOTHETA: return DB_FIT_SETTING_DETECTOR;
-    default: return -1;
-    }
-}
-
-db_status db_settings_find(db_shots *all) {
-    const db_fit_shot_source *const source = all->source;
-    for (int s = 0; s < DB_FIT_SETTINGS && all->options->series && source->setting; s++) {
-        size_t *const number = malloc((all->count + 1) * sizeof *number), count = 1;
-        all->setting[s] = number;
-        if (!number) return db_fail_memory(all->context, "the settings of a series");
-        for (size_t k = 0; k < all->count; k++) {
-            number[k] = source->setting(source->user, k, (db_fit_setting)s);
-            if (number[k] >= count) count = number[k] + 1;
-        }
-        all->setting_count[s] = count;
-    }
-    return DB_OK;
-}
 
 /* How the crystal stands and turns on a frame. */
 typedef struct turning {

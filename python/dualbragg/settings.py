@@ -420,8 +420,10 @@ class Refine(Section):
     """keeps the value of another refined parameter: b follows a in a tetragonal cell; default: independent"""
     prior: Optional[Numbers] = None
     """prior knowledge: centre and standard deviation; default: none"""
-    shared: Optional[bool] = None
-    """one value for all images; no effect with one image; default: yes for detector and spindle axis, else no"""
+    shared: Optional[Union[bool, Literal["by_setting"]]] = None
+    """one value for all images; no effect with one image; by_setting: one orientation for each setting of the goniometer in
+    a series, one place of the detector wherever it stands, tilts of each spindle; others as yes; the default if the
+    orientation of several sweeps is found; default: yes for detector and spindle axis, else no"""
     earned: Optional[bool] = None
     """yes: refined only if the data ask for it; has an effect without the section stages, and for scale and spindle tilts
     of a series also with it"""

@@ -45,6 +45,8 @@ class Keywords(TypedDict, total=False):
 def type_of(name, field, choices):
     if choices == ("no", "yes"):
         return "bool"
+    if choices[:2] == ("no", "yes"):
+        return f"Union[bool, {type_of(name, field, choices[2:])}]"
     if choices:
         return f"Literal[{', '.join(repr(c).replace(chr(39), chr(34)) for c in choices)}]"
     if field.count > 1:
