@@ -44,7 +44,8 @@ void db_found_cell_say(const db_fit_found_cell *cell, db_notice_function notices
              r[4], r[5]);
     notices(user, line);
     if (cell->images > 1) {
-        snprintf(line, sizeof line, "%zu of %zu searches, each of an image or a sweep, have found this cell",
+        snprintf(line, sizeof line,
+                 "%zu of %zu searches, each of an image or a sweep, have found this cell",
                  cell->agreeing, cell->images);
         notices(user, line);
     }
