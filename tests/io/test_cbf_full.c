@@ -387,10 +387,17 @@ static void circles_come_into_lists(void **state) {
     expect_ok(test_context(), db_experiment_init(test_context(), &e));
     expect_ok(test_context(), db_experiment_init(test_context(), &again));
     expect_ok(test_context(), db_read_expt(test_context(), path, &selection, &e, &content));
+    static const double x[3] = { 1, 0, 0 };
+    for (int k = 0; k < 3; k++) { /* phi, then omega */
+        double turned[3] = { k == 0, k == 1, k == 2 };
+        turn(x, -50, turned);
+        turn(x, 30, turned);
+        for (int i = 0; i < 3; i++)
+            assert_true(fabs(content.circles[3 * i + k] - turned[i]) < 1e-12);
+    }
     db_expt_content_clear(&content);
     const db_expt_image image = { .path = "swung_0001.cbf", .gain = 1 };
     /* as it stands on the spindle: a*, b*, c* along x, y, z */
-    static const double x[3] = { 1, 0, 0 };
     double a_star[9], column[3][3] = { { 0.02, 0, 0 }, { 0, 0.03, 0 }, { 0, 0, 0.05 } };
     for (int k = 0; k < 3; k++) {
         turn(x, -50, column[k]); /* phi */

@@ -349,6 +349,8 @@ static void a_goniometer_turns_what_stands_on_it(void **state) {
         assert_true(fabs(a[7] - 1 / 50.0) < 1e-12); /* z of b* */
         assert_true(fabs(a[2] - 1 / 60.0) < 1e-12); /* x of c* */
         assert_string_equal(content.space_group, " P 2ac 2ab");
+        for (int i = 0; i < 9; i++) /* x to y, y to z, z to x */
+            assert_true(fabs(content.circles[i] - (i == 2 || i == 3 || i == 7)) < 1e-12);
         db_expt_content_clear(&content);
         const db_expt_selection beyond = { .number = -1, .image = "x_0013.cbf" };
         expect_failure(test_context(), DB_ERROR_INPUT,
