@@ -115,8 +115,11 @@ static void count_multiples(const db_measured_image *image, count_steps *c) {
     for (size_t i = 0; i < pixels; i++) {
         const double count = fabs((double)image->value[i]);
         if (image->mask[i] != DB_MASK_TRUSTED) continue;
-        c->dark += count == 0;
-        c->lit += count != 0;
+        if (count == 0) {
+            c->dark++;
+            continue;
+        }
+        c->lit++;
         c->below += image->value[i] < 0;
         c->beside += c->step > 0 && fmod(count, c->step) != 0;
         c->broken |= floor(count) != count;

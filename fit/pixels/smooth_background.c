@@ -54,44 +54,101 @@ typedef struct cell {
     double number, counts, place[2];
 } cell;
 
-static void add_cell(surface *s, const cell *c, double weight) {
-    double along[4], down[4];
+/* Sums of cells between the same knots. Products of two basis splines are products along fast times products along slow, of
+ * which there are ten each: pairs (k, l), l <= k, of the four splines. */
+typedef struct patch {
+    int fast, slow; /* first splines; fast -1: there is no cell yet */
+    double right[4][4], product[10][10];
+} patch;
+
+static size_t pair_of(size_t k, size_t l) {
+    return k >= l ? k * (k + 1) / 2 + l : l * (l + 1) / 2 + k;
+}
+
+/* Adds the sums to the least-squares problem. */
+static void end_patch(surface *s, patch *p) {
     size_t index[16];
-    double value[16];
+    for (size_t k = 0; k < 16 && p->fast >= 0; k++) {
+        index[k] = ((size_t)p->slow + k / 4) * (size_t)s->count[0] + (size_t)p->fast + k % 4;
+        s->right[index[k]] += p->right[k / 4][k % 4];
+        for (size_t l = 0; l <= k; l++) /* indices grow */
+            *normal_element(s, index[k], index[l]) +=
+                p->product[pair_of(k / 4, l / 4)][pair_of(k % 4, l % 4)];
+    }
+    memset(p, 0, sizeof *p);
+    p->fast = -1;
+}
+
+static void add_cell(surface *s, const cell *c, double weight, patch *p) {
+    double along[4], down[4], pair[10];
     const int fast = basis_at(s, 0, c->place[0] / c->number, along),
               slow = basis_at(s, 1, c->place[1] / c->number, down);
-    for (int k = 0; k < 16; k++) {
-        index[k] = (size_t)(slow + k / 4) * (size_t)s->count[0] + (size_t)(fast + k % 4);
-        value[k] = along[k % 4] * down[k / 4];
-        s->right[index[k]] += weight * c->counts * value[k];
+    if (fast != p->fast || slow != p->slow) {
+        end_patch(s, p);
+        p->fast = fast;
+        p->slow = slow;
     }
-    for (int k = 0; k < 16; k++) { /* whose index grows with k */
-        const double factor = weight * c->number * value[k];
-        for (int l = 0; l <= k; l++) *normal_element(s, index[k], index[l]) += factor * value[l];
+    for (size_t k = 0, n = 0; k < 4; k++)
+        for (size_t l = 0; l <= k; l++) pair[n++] = along[k] * along[l];
+    for (size_t k = 0, n = 0; k < 4; k++)
+        for (size_t l = 0; l <= k; l++, n++) {
+            const double factor = weight * c->number * down[k] * down[l];
+            for (size_t m = 0; m < 10; m++) p->product[n][m] += factor * pair[m];
+        }
+    for (size_t k = 0; k < 4; k++)
+        for (size_t l = 0; l < 4; l++) p->right[k][l] += weight * c->counts * down[k] * along[l];
+}
+
+/* Sums over the rows of a row of cells, for each column: pixels that count, their counts and rows, and the background
+ * expected there. */
+typedef struct column_sums {
+    double *number, *counts, *row, *expected; /* [columns] */
+} column_sums;
+
+/* Adds the pixels of a row that count, by the expected background. */
+static void add_row(const db_measured_image *image, const db_fit_settings *settings,
+                    const uint8_t *restrict counts, const float *restrict expected, int slow,
+                    const column_sums *to) {
+    const size_t n = (size_t)image->fast_pixels, first = (size_t)slow * n;
+    const float *restrict const value = image->value + first;
+    double *restrict const number = to->number, *restrict const sum = to->counts,
+                           *restrict const row = to->row, *restrict const background = to->expected;
+    const float gain = (float)settings->gain,
+                readout = (float)(settings->readout_noise * settings->readout_noise);
+    const double place = slow + 0.5;
+    counts += first;
+    expected += first;
+    for (size_t x = 0; x < n; x++) {
+        const float off = fabsf(value[x] - expected[x]);
+        const int takes = counts[x] & !db_surroundings_lit(off, expected[x], gain, readout);
+        const double v = takes ? (double)value[x] : 0, e = takes ? (double)expected[x] : 0;
+        number[x] += takes;
+        sum[x] += v;
+        background[x] += e;
+        row[x] += takes ? place : 0;
     }
 }
 
-/* Takes the pixels of one cell that count, by the expected background. */
-static void take_cell(surface *s, const db_measured_image *image, const db_fit_settings *settings,
-                      const uint8_t *near, const float *expected, int fast, int slow) {
-    cell c = { 0, 0, { 0, 0 } };
-    double sum = 0; /* of the expected */
-    const float gain = (float)settings->gain,
-                readout = (float)(settings->readout_noise * settings->readout_noise);
+/* Takes the cells of some rows. */
+static void take_cells(surface *s, const db_measured_image *image, const db_fit_settings *settings,
+                       const uint8_t *counts, const float *expected, int slow,
+                       const column_sums *of, patch *p) {
+    const size_t n = (size_t)image->fast_pixels;
+    memset(of->number, 0, 4 * n * sizeof *of->number);
     for (int y = slow; y < slow + CELL && y < image->slow_pixels; y++)
-        for (int x = fast; x < fast + CELL && x < image->fast_pixels; x++) {
-            const size_t i = (size_t)y * (size_t)image->fast_pixels + (size_t)x;
-            const float off = fabsf(image->value[i] - expected[i]);
-            if (image->mask[i] != DB_MASK_TRUSTED || near[i] ||
-                db_surroundings_lit(off, expected[i], gain, readout))
-                continue;
-            c.number++;
-            c.counts += (double)image->value[i];
-            c.place[0] += x + 0.5;
-            c.place[1] += y + 0.5;
-            sum += (double)expected[i];
+        add_row(image, settings, counts, expected, y, of);
+    for (size_t fast = 0; fast < n; fast += CELL) {
+        cell c = { 0, 0, { 0, 0 } };
+        double sum = 0; /* of the expected */
+        for (size_t x = fast; x < fast + CELL && x < n; x++) {
+            c.number += of->number[x];
+            c.counts += of->counts[x];
+            c.place[0] += of->number[x] * ((double)x + 0.5);
+            c.place[1] += of->row[x];
+            sum += of->expected[x];
         }
-    if (c.number > 0) add_cell(s, &c, 1 / db_pixel_variance(settings, sum / c.number));
+        if (c.number > 0) add_cell(s, &c, 1 / db_pixel_variance(settings, sum / c.number), p);
+    }
 }
 
 /* Second differences of the coefficients along one axis. */
@@ -163,9 +220,11 @@ static void evaluate_surface(const surface *s, double *row_coefficient, float *b
     }
 }
 
-/* Marks the surroundings of strong pixels. */
-static void mark_near(const db_measured_image *image, const uint8_t *strong, uint8_t *near) {
+/* Marks trusted pixels that are not in the surroundings of strong ones. */
+static void mark_counting(const db_measured_image *image, const uint8_t *strong, uint8_t *counts) {
     const int columns = image->fast_pixels, rows = image->slow_pixels;
+    const size_t pixels = (size_t)columns * (size_t)rows;
+    for (size_t i = 0; i < pixels; i++) counts[i] = image->mask[i] == DB_MASK_TRUSTED;
     for (int y = 0; y < rows; y++)
         for (int x = 0; x < columns; x++) {
             if (!strong[(size_t)y * (size_t)columns + (size_t)x]) continue;
@@ -174,7 +233,7 @@ static void mark_near(const db_measured_image *image, const uint8_t *strong, uin
             const size_t width = (size_t)right - (size_t)left + 1;
             for (int v = y > AROUND_SPOTS ? y - AROUND_SPOTS : 0; v <= y + AROUND_SPOTS && v < rows;
                  v++)
-                memset(near + (size_t)v * (size_t)columns + (size_t)left, 1, width);
+                memset(counts + (size_t)v * (size_t)columns + (size_t)left, 0, width);
         }
 }
 
@@ -191,13 +250,15 @@ static surface surface_of(const db_measured_image *image, int spacing) {
 }
 
 static void fit_surface(surface *s, const db_measured_image *image, const db_fit_settings *settings,
-                        const uint8_t *near, double *row, float *background) {
+                        const uint8_t *counts, const column_sums *of, double *row,
+                        float *background) {
+    patch p = { .fast = -1 };
     for (int pass = 0; pass < PASSES; pass++) {
         memset(s->normal, 0, s->total * s->band * sizeof *s->normal);
         memset(s->right, 0, s->total * sizeof *s->right);
         for (int slow = 0; slow < image->slow_pixels; slow += CELL)
-            for (int fast = 0; fast < image->fast_pixels; fast += CELL)
-                take_cell(s, image, settings, near, background, fast, slow);
+            take_cells(s, image, settings, counts, background, slow, of, &p);
+        end_patch(s, &p);
         if (!solve_surface(s)) return;
         evaluate_surface(s, row, background);
     }
@@ -208,7 +269,9 @@ db_status db_smooth_background(db_context *context, const db_measured_image *ima
                                float *background) {
     const size_t pixels = db_measured_pixels(image);
     surface s = surface_of(image, DB_SMOOTH_KNOTS);
-    uint8_t *const near = calloc(pixels, 1);
+    uint8_t *const counts = malloc(pixels + 1);
+    const size_t columns = (size_t)image->fast_pixels;
+    double *const sums = malloc((4 * columns + 1) * sizeof *sums);
     double *const row = malloc((size_t)s.count[0] * sizeof *row);
     s.normal = malloc(s.total * s.band * sizeof *s.normal);
     s.right = malloc(s.total * sizeof *s.right);
@@ -216,14 +279,16 @@ db_status db_smooth_background(db_context *context, const db_measured_image *ima
     db_status status = DB_OK;
     s.along = malloc(4 * (size_t)s.pixels[0] * sizeof *s.along);
     s.first = malloc((size_t)s.pixels[0] * sizeof *s.first);
-    if (near && row && s.normal && s.right && s.coefficient && s.along && s.first) {
+    if (counts && sums && row && s.normal && s.right && s.coefficient && s.along && s.first) {
         fill_columns(&s);
-        mark_near(image, strong, near);
-        fit_surface(&s, image, settings, near, row, background);
+        const column_sums of = { sums, sums + columns, sums + 2 * columns, sums + 3 * columns };
+        mark_counting(image, strong, counts);
+        fit_surface(&s, image, settings, counts, &of, row, background);
     } else {
         status = db_fail_memory(context, "the smooth background");
     }
-    free(near);
+    free(counts);
+    free(sums);
     free(row);
     free(s.normal);
     free(s.right);

@@ -40,6 +40,9 @@ db_cbf_range db_cbf_range_of(const db_cbf_binary *binary);
 db_status db_cbf_binary_next(db_context *context, const char *path, const db_file_content *content,
                              const char *from, db_cbf_binary *binary);
 
+/* Compares the pixels with the checksum that the section states: a wrong difference would shift all later pixels unnoticed. */
+db_status db_cbf_binary_check(db_context *context, const char *path, const db_cbf_binary *binary);
+
 /* Reads elements one after the other, as sums of differences. */
 typedef struct db_byte_offset {
     const unsigned char *next;

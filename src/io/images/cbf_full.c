@@ -133,6 +133,7 @@ static db_status copy_arrays(const decoding *d) {
         db_cbf_binary binary;
         int32_t *element = NULL;
         DB_TRY(db_cbf_binary_next(d->context, d->path, d->of.content, from, &binary));
+        DB_TRY(db_cbf_binary_check(d->context, d->path, &binary));
         const db_status status = unpack_array(d, &binary, &element);
         for (size_t p = 0; status == DB_OK && p < d->of.count; p++)
             if (d->of.cuts[p].section == a) copy_panel(d, p, &binary, element);

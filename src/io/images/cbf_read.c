@@ -71,6 +71,7 @@ db_status db_cbf_decode(db_context *context, const char *path, const db_file_con
                        "miniCBF, found %lld%s",
                        path, binary.sections,
                        binary.compression == DB_CBF_PACKED ? " of x-CBF_PACKED" : "");
+    DB_TRY(db_cbf_binary_check(context, path, &binary));
     DB_TRY(read_header(context, path, content, start, image));
     DB_TRY(db_image_allocate(context, path, binary.fast_pixels, binary.slow_pixels, image));
     return decode_pixels(context, path, &binary, image);
