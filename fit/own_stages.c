@@ -166,7 +166,8 @@ static db_status trust_spots(work *w, db_context *context, const db_experiment *
 }
 
 static db_status find_strong(work *w, db_context *context) {
-    DB_TRY(db_strong_pixels_find(context, &w->image, &w->settings, &w->strong));
+    DB_TRY(db_strong_pixels_recall(context, &w->image, &w->settings, &w->all->state[w->shot].strong,
+                                   &w->strong));
     return db_lattices_add_light(w->all, context, w->shot, &w->image, &w->strong);
 }
 

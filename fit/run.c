@@ -631,6 +631,7 @@ static void clear_shots(db_shots *all) {
         free(all->state[i].boxes.hkl);
         free(all->state[i].shown.hkl);
         free(all->state[i].shown_before.hkl);
+        db_strong_memory_clear(&all->state[i].strong);
     }
     db_workers_destroy(all);
     db_shares_destroy(all);

@@ -431,20 +431,33 @@ static db_status orient_series(db_context *context, const db_fit_lattice *own,
     return DB_OK;
 }
 
-/* Finds the orientation on each setting of the goniometer by itself: circles are not set as exactly as spots tell. The indices
- * stay those of the common orientation. lattice: [settings] */
+/* Finds the orientation on each setting of the goniometer by itself: circles are not set as exactly as spots tell. Indices are
+ * those of the surest one, which settings without an own one get. lattice: [settings] */
 static db_status orient_settings(db_context *context, db_fit_shot_list *list, size_t settings,
-                                 size_t *shot, db_fit_lattice *lattice) {
+                                 size_t *shot, db_fit_lattice *lattice, search_keys *keys) {
+    size_t best = settings;
     for (size_t k = 0; k < settings; k++) {
-        search_keys none = { "", "" };
-        db_fit_lattice own;
+        search_keys own = { "", "" };
         size_t count = 0, found;
         for (size_t i = 0; i < list->count; i++)
             if (list->entry[i].setting[DB_FIT_SETTING_CRYSTAL] == k) shot[count++] = i;
-        lattice[k] = list->lattice[0];
-        const db_status status = find_by_frames(context, list, shot, count, 1, &own, &found, &none);
-        if (status == DB_ERROR_MEMORY || status == DB_ERROR_CANCELLED) return status;
-        if (status == DB_OK && found)
+        const db_status status =
+            find_by_frames(context, list, shot, count, 1, &lattice[k], &found, &own);
+        if (status != DB_OK && status != DB_ERROR_INPUT) return status;
+        lattice[k].found.log_probability = found ? lattice[k].found.log_probability : 0;
+        if (found && (best == settings ||
+                      lattice[k].found.log_probability < lattice[best].found.log_probability)) {
+            best = k;
+            *keys = own;
+        }
+    }
+    if (best == settings) return DB_OK;
+    list->lattice[0] = lattice[best];
+    list->lattice_count = 1;
+    for (size_t k = 0; k < settings; k++) {
+        const db_fit_lattice own = lattice[k];
+        lattice[k] = lattice[best];
+        if (k != best && own.found.log_probability < 0)
             db_goniometer_settings_near(context, list->config.setup.cell, own.orientation,
                                         lattice[k].orientation);
     }
@@ -474,11 +487,12 @@ static db_status make_series(db_context *context, db_fit_shot_list *list) {
     db_fit_lattice *const own = calloc(settings + 1, sizeof *own);
     search_keys keys = { "", "" };
     db_status status = db_need_memory(context, shot && own, "the orientation of a series");
-    if (status == DB_OK && (list->config.find_orientation || list->config.automatic))
+    const int asked = list->config.find_orientation || list->config.automatic;
+    if (status == DB_OK && asked && settings > 1 && list->config.find_orientation <= 1)
+        status = orient_settings(context, list, settings, shot, own, &keys);
+    list->sets_anew = list->lattice_count == 1;
+    if (status == DB_OK && asked && !list->sets_anew)
         status = find_crystals(context, list, shot, &keys);
-    list->sets_anew = settings > 1 && list->lattice_count == 1;
-    if (status == DB_OK && list->sets_anew)
-        status = orient_settings(context, list, settings, shot, own);
     list->config.find_orientation = 0;
     db_shot_list_share(list, &list->config.settings);
     if (status == DB_OK) status = orient_series(context, list->sets_anew ? own : NULL, &keys, list);

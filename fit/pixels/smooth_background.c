@@ -26,10 +26,10 @@ typedef struct surface {
     int intervals[2], count[2]; /* between knots, and basis splines, along fast and slow */
     size_t total, band;         /* coefficients; elements of a row */
     double *normal;
-    double *right; /* hand side */
-    double *coefficient;
-    double *along; /* [4][columns] */
-    int *first;    /* [columns] */
+    double *right;       /* hand side */
+    double *coefficient; /* [total], and room for those of a row */
+    double *along;       /* [4][columns] */
+    int *first;          /* [columns] */
 } surface;
 
 /* The four basis splines that are not 0 at a place (pixels): values, and number of the first. */
@@ -207,7 +207,8 @@ static void evaluate_row(const surface *s, const double *row_coefficient, float 
     }
 }
 
-static void evaluate_surface(const surface *s, double *row_coefficient, float *background) {
+static void evaluate_surface(const surface *s, float *background) {
+    double *const row_coefficient = s->coefficient + s->total;
     for (int y = 0; y < s->pixels[1]; y++) {
         double down[4];
         const int slow = basis_at(s, 1, y + 0.5, down);
@@ -249,51 +250,79 @@ static surface surface_of(const db_measured_image *image, int spacing) {
     return s;
 }
 
-static void fit_surface(surface *s, const db_measured_image *image, const db_fit_settings *settings,
-                        const uint8_t *counts, const column_sums *of, double *row,
-                        float *background) {
+/* 0: the guess stays. */
+static int fit_surface(surface *s, const db_measured_image *image, const db_fit_settings *settings,
+                       const uint8_t *counts, const column_sums *of, float *background) {
     patch p = { .fast = -1 };
-    for (int pass = 0; pass < PASSES; pass++) {
+    int pass = 0;
+    for (; pass < PASSES; pass++) {
         memset(s->normal, 0, s->total * s->band * sizeof *s->normal);
         memset(s->right, 0, s->total * sizeof *s->right);
         for (int slow = 0; slow < image->slow_pixels; slow += CELL)
             take_cells(s, image, settings, counts, background, slow, of, &p);
         end_patch(s, &p);
-        if (!solve_surface(s)) return;
-        evaluate_surface(s, row, background);
+        if (!solve_surface(s)) break;
+        evaluate_surface(s, background);
     }
+    return pass == PASSES;
+}
+
+static db_status make_surface(db_context *context, const db_measured_image *image, int fits,
+                              surface *s) {
+    *s = surface_of(image, DB_SMOOTH_KNOTS);
+    s->normal = fits ? malloc(s->total * s->band * sizeof *s->normal) : NULL;
+    s->right = fits ? malloc(s->total * sizeof *s->right) : NULL;
+    s->coefficient = malloc((s->total + (size_t)s->count[0]) * sizeof *s->coefficient);
+    s->along = malloc(4 * (size_t)s->pixels[0] * sizeof *s->along);
+    s->first = malloc((size_t)s->pixels[0] * sizeof *s->first);
+    if ((fits && (!s->normal || !s->right)) || !s->coefficient || !s->along || !s->first)
+        return db_fail_memory(context, "the smooth background");
+    fill_columns(s);
+    return DB_OK;
+}
+
+static void clear_surface(surface *s) {
+    free(s->normal);
+    free(s->right);
+    free(s->coefficient);
+    free(s->along);
+    free(s->first);
 }
 
 db_status db_smooth_background(db_context *context, const db_measured_image *image,
                                const db_fit_settings *settings, const uint8_t *strong,
-                               float *background) {
-    const size_t pixels = db_measured_pixels(image);
-    surface s = surface_of(image, DB_SMOOTH_KNOTS);
+                               float *background, double *coefficient) {
+    const size_t pixels = db_measured_pixels(image), columns = (size_t)image->fast_pixels;
     uint8_t *const counts = malloc(pixels + 1);
-    const size_t columns = (size_t)image->fast_pixels;
     double *const sums = malloc((4 * columns + 1) * sizeof *sums);
-    double *const row = malloc((size_t)s.count[0] * sizeof *row);
-    s.normal = malloc(s.total * s.band * sizeof *s.normal);
-    s.right = malloc(s.total * sizeof *s.right);
-    s.coefficient = malloc(s.total * sizeof *s.coefficient);
-    db_status status = DB_OK;
-    s.along = malloc(4 * (size_t)s.pixels[0] * sizeof *s.along);
-    s.first = malloc((size_t)s.pixels[0] * sizeof *s.first);
-    if (counts && sums && row && s.normal && s.right && s.coefficient && s.along && s.first) {
-        fill_columns(&s);
+    surface s;
+    db_status status = make_surface(context, image, 1, &s);
+    if (status == DB_OK) status = db_need_memory(context, counts && sums, "the smooth background");
+    if (status == DB_OK) {
         const column_sums of = { sums, sums + columns, sums + 2 * columns, sums + 3 * columns };
         mark_counting(image, strong, counts);
-        fit_surface(&s, image, settings, counts, &of, row, background);
-    } else {
-        status = db_fail_memory(context, "the smooth background");
+        const int fitted = fit_surface(&s, image, settings, counts, &of, background);
+        if (coefficient) memcpy(coefficient, s.coefficient, s.total * sizeof *coefficient);
+        if (coefficient && !fitted) coefficient[0] = NAN;
     }
     free(counts);
     free(sums);
-    free(row);
-    free(s.normal);
-    free(s.right);
-    free(s.coefficient);
-    free(s.along);
-    free(s.first);
+    clear_surface(&s);
+    return status;
+}
+
+size_t db_smooth_coefficients(const db_measured_image *image) {
+    return surface_of(image, DB_SMOOTH_KNOTS).total;
+}
+
+db_status db_smooth_background_again(db_context *context, const db_measured_image *image,
+                                     const double *coefficient, float *background) {
+    surface s;
+    const db_status status = make_surface(context, image, 0, &s);
+    if (status == DB_OK) {
+        memcpy(s.coefficient, coefficient, s.total * sizeof *s.coefficient);
+        evaluate_surface(&s, background);
+    }
+    clear_surface(&s);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "fit/pixels/measured_image.h"
 #include "surroundings/surroundings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,10 +86,11 @@ static void set_bits(const db_measured_image *panel, const db_strong_pixels *str
     }
 }
 
-/* Finds strong pixels of a panel, in which pixels above their surroundings are 1. list: room for its pixels. */
+/* Finds strong pixels of a panel, in which pixels above their surroundings are 1. coefficient: as db_smooth_background has it;
+ * list: room for its pixels. */
 static db_status find_on_panel(db_context *context, const db_measured_image *image, size_t panel,
-                               const db_fit_settings *settings, db_strong_pixels *strong,
-                               size_t *list) {
+                               const db_fit_settings *settings, double *coefficient,
+                               db_strong_pixels *strong, size_t *list) {
     const db_measured_image one = db_measured_panel(image, panel);
     const size_t row = (size_t)db_measured_first_row(image, panel),
                  first = row * (size_t)image->fast_pixels;
@@ -97,7 +99,8 @@ static db_status find_on_panel(db_context *context, const db_measured_image *ima
                               .words = strong->words };
     keep_spots(&one, settings, &part, list);
     if (settings->background == DB_FIT_BACKGROUND_SMOOTH) {
-        DB_TRY(db_smooth_background(context, &one, settings, part.strong, part.background));
+        DB_TRY(db_smooth_background(context, &one, settings, part.strong, part.background,
+                                    coefficient));
         if (drop_below(&one, &part, list)) keep_spots(&one, settings, &part, list);
     }
     set_bits(&one, &part, list, strong->bits + row * strong->words);
@@ -106,34 +109,125 @@ static db_status find_on_panel(db_context *context, const db_measured_image *ima
     return DB_OK;
 }
 
+/* coefficient: room for those of all panels; NULL: not wanted. */
 static db_status find_on_panels(db_context *context, const db_measured_image *image,
-                                const db_fit_settings *settings, db_strong_pixels *strong,
-                                size_t *list) {
+                                const db_fit_settings *settings, double *coefficient,
+                                db_strong_pixels *strong, size_t *list) {
     const db_surroundings_options options = { .half_width = surroundings(settings),
                                               .gain = settings->gain,
                                               .readout_noise = settings->readout_noise,
                                               .strong_sigma = settings->strong_sigma };
     DB_TRY(db_surroundings_find(context, image, &options, strong->background, strong->strong));
-    for (size_t p = 0; p < db_measured_panels(image); p++)
-        DB_TRY(find_on_panel(context, image, p, settings, strong, list));
+    for (size_t p = 0; p < db_measured_panels(image); p++) {
+        const db_measured_image one = db_measured_panel(image, p);
+        DB_TRY(find_on_panel(context, image, p, settings, coefficient, strong, list));
+        if (coefficient) coefficient += db_smooth_coefficients(&one);
+    }
     return DB_OK;
 }
 
-db_status db_strong_pixels_find(db_context *context, const db_measured_image *image,
-                                const db_fit_settings *settings, db_strong_pixels *strong) {
+static db_status make_room(db_context *context, const db_measured_image *image,
+                           db_strong_pixels *strong) {
     const size_t pixels = db_measured_pixels(image);
     memset(strong, 0, sizeof *strong);
     strong->words = (size_t)image->fast_pixels / DB_STRONG_WORD + 2;
     strong->background = db_allocate_large(pixels * sizeof *strong->background);
     strong->strong = malloc(pixels);
     strong->bits = calloc(strong->words * (size_t)image->slow_pixels, sizeof *strong->bits);
-    size_t *const list = malloc(pixels * sizeof *list);
-    const db_status status = list && strong->background && strong->strong && strong->bits
-                                 ? find_on_panels(context, image, settings, strong, list)
-                                 : db_fail_memory(context, "the strong pixels of the image");
+    return db_need_memory(context, strong->background && strong->strong && strong->bits,
+                          "the strong pixels of the image");
+}
+
+static db_status find_strong(db_context *context, const db_measured_image *image,
+                             const db_fit_settings *settings, double *coefficient,
+                             db_strong_pixels *strong) {
+    size_t *const list = malloc(db_measured_pixels(image) * sizeof *list);
+    db_status status = make_room(context, image, strong);
+    if (status == DB_OK)
+        status = list ? find_on_panels(context, image, settings, coefficient, strong, list)
+                      : db_fail_memory(context, "the strong pixels of the image");
     free(list);
     if (status != DB_OK) db_strong_pixels_clear(strong);
     return status;
+}
+
+db_status db_strong_pixels_find(db_context *context, const db_measured_image *image,
+                                const db_fit_settings *settings, db_strong_pixels *strong) {
+    return find_strong(context, image, settings, NULL, strong);
+}
+
+/* Makes the strong pixels of an image from what is remembered. */
+static db_status remake(db_context *context, const db_measured_image *image,
+                        const db_strong_memory *memory, db_strong_pixels *strong) {
+    const size_t columns = (size_t)image->fast_pixels;
+    const double *coefficient = memory->coefficient;
+    db_status status = make_room(context, image, strong);
+    if (status == DB_OK) memset(strong->strong, 0, db_measured_pixels(image));
+    for (size_t k = 0; k < memory->count && status == DB_OK; k++) {
+        const size_t at = memory->pixel[k], column = at % columns;
+        strong->strong[at] = 1;
+        strong->bits[at / columns * strong->words + column / DB_STRONG_WORD] |=
+            (uint64_t)1 << column % DB_STRONG_WORD;
+    }
+    strong->count = memory->count;
+    strong->spots = memory->spots;
+    for (size_t p = 0; p < db_measured_panels(image) && status == DB_OK; p++) {
+        const db_measured_image one = db_measured_panel(image, p);
+        status = db_smooth_background_again(context, &one, coefficient,
+                                            strong->background +
+                                                (size_t)db_measured_first_row(image, p) * columns);
+        coefficient += db_smooth_coefficients(&one);
+    }
+    if (status != DB_OK) db_strong_pixels_clear(strong);
+    return status;
+}
+
+/* Remembers, unless a panel has no surface. Without memory it does nothing. */
+static void remember_strong(const db_measured_image *image, const db_strong_pixels *strong,
+                            double *coefficient, db_strong_memory *memory) {
+    const double *first = coefficient;
+    int fitted = 1;
+    for (size_t p = 0; p < db_measured_panels(image); p++) {
+        const db_measured_image one = db_measured_panel(image, p);
+        fitted &= !isnan(*first);
+        first += db_smooth_coefficients(&one);
+    }
+    uint32_t *const pixel = fitted ? malloc((strong->count + 1) * sizeof *pixel) : NULL;
+    if (!pixel) {
+        free(coefficient);
+        return;
+    }
+    *memory = (db_strong_memory){ image->masked, 0, strong->spots, pixel, coefficient };
+    for (size_t i = 0; i < db_measured_pixels(image); i++)
+        if (strong->strong[i]) pixel[memory->count++] = (uint32_t)i;
+}
+
+db_status db_strong_pixels_recall(db_context *context, const db_measured_image *image,
+                                  const db_fit_settings *settings, db_strong_memory *memory,
+                                  db_strong_pixels *strong) {
+    size_t count = 0;
+    if (memory->coefficient && memory->masked == image->masked)
+        return remake(context, image, memory, strong);
+    db_strong_memory_clear(memory);
+    for (size_t p = 0; p < db_measured_panels(image); p++) {
+        const db_measured_image one = db_measured_panel(image, p);
+        count += db_smooth_coefficients(&one);
+    }
+    double *const coefficient = settings->background == DB_FIT_BACKGROUND_SMOOTH
+                                    ? malloc(count * sizeof *coefficient)
+                                    : NULL;
+    const db_status status = find_strong(context, image, settings, coefficient, strong);
+    if (status == DB_OK && coefficient)
+        remember_strong(image, strong, coefficient, memory);
+    else
+        free(coefficient);
+    return status;
+}
+
+void db_strong_memory_clear(db_strong_memory *memory) {
+    free(memory->pixel);
+    free(memory->coefficient);
+    *memory = (db_strong_memory){ 0 };
 }
 
 /* The bits stay: more than there are now is still an upper bound. */

@@ -30,6 +30,21 @@ db_status db_strong_pixels_find(db_context *context, const db_measured_image *im
                                 const db_fit_settings *settings, db_strong_pixels *strong);
 void db_strong_pixels_clear(db_strong_pixels *strong);
 
+/* What a smooth background and the strong pixels beside it are made from again, in a part of the time. All 0: nothing yet. */
+typedef struct db_strong_memory {
+    size_t masked; /* pixels of the image that did not count */
+    size_t count, spots;
+    uint32_t *pixel; /* [count]; owned */
+    double *
+        coefficient; /* of the surfaces of the panels, one after the other; owned; NULL: there is nothing */
+} db_strong_memory;
+
+/* As db_strong_pixels_find, for an image that is read repeatedly with the same settings; remembers a smooth background. */
+db_status db_strong_pixels_recall(db_context *context, const db_measured_image *image,
+                                  const db_fit_settings *settings, db_strong_memory *memory,
+                                  db_strong_pixels *strong);
+void db_strong_memory_clear(db_strong_memory *memory);
+
 /* Adds light of other crystals (counts, like the image) to the background. Pixels whose excess falls below half
  * are not strong any more. */
 void db_strong_pixels_add_light(const db_measured_image *image, const float *light,

@@ -3,6 +3,7 @@
 #define DB_FIT_SHOTS_SHOTS_H
 
 #include "fit/merge/asymmetric_unit.h"
+#include "fit/pixels/strong_pixels.h"
 #include "fit/search/refinement.h"
 #include "fit/linear/schur.h"
 #include "fit/shots/store.h"
@@ -65,11 +66,12 @@ typedef struct db_shot_state {
     /* of a series: reflections of the boxes of this joint stage, and those that the frame shows;
      * owned */
     db_shown boxes, shown;
-    db_shown shown_before; /* reflections shown in the joint stage before; owned */
-    int needed;            /* 1: the stage in which the run continues began with this shot */
-    int reported;          /* 1: its exclusion was reported */
-    int begun;             /* 1: this process works on it */
-    db_status excluded_by; /* failure for which this process has excluded it */
+    db_shown shown_before;   /* reflections shown in the joint stage before; owned */
+    db_strong_memory strong; /* of its image; owned */
+    int needed;              /* 1: the stage in which the run continues began with this shot */
+    int reported;            /* 1: its exclusion was reported */
+    int begun;               /* 1: this process works on it */
+    db_status excluded_by;   /* failure for which this process has excluded it */
 } db_shot_state;
 
 typedef enum db_wrongness {

@@ -103,7 +103,8 @@ static void surfaces_of_second_order_come_back(void **state) {
         strong[i] = abs(i % FAST - 40) < 4 && abs(i / FAST - 60) < 4;
         if (strong[i]) value[i] += 1000;
     }
-    assert_int_equal(db_smooth_background(context, &plain, &settings, strong, background), DB_OK);
+    assert_int_equal(db_smooth_background(context, &plain, &settings, strong, background, NULL),
+                     DB_OK);
     for (int i = 0; i < FAST * SLOW; i++)
         if (!(fabs((double)(background[i] - want[i])) < 0.02)) /* stiffness; noise would be 7 */
             fail_msg("pixel %d, %d: %g instead of %g", i % FAST, i / FAST, (double)background[i],
@@ -147,6 +148,26 @@ static void what_is_below_the_surface_is_no_spot(void **state) {
         assert_true(at[0] > 0 && at[0] < WIDE && at[1] > 0 && at[1] < WIDE);
     }
     db_observed_spots_clear(&spots);
+
+    /* what is remembered makes the same again, from another mask it does not */
+    db_strong_memory memory = { 0 };
+    for (int pass = 0; pass < 3; pass++) {
+        db_strong_pixels again;
+        db_measured_image next = shaded;
+        next.masked = pass == 2;
+        assert_int_equal(db_strong_pixels_recall(context, &next, &settings, &memory, &again),
+                         DB_OK);
+        assert_int_equal(again.count, strong.count);
+        assert_int_equal(again.spots, strong.spots);
+        assert_memory_equal(again.strong, strong.strong, WIDE * WIDE);
+        assert_memory_equal(again.bits, strong.bits, strong.words * WIDE * sizeof *strong.bits);
+        assert_memory_equal(again.background, strong.background, sizeof value);
+        db_strong_pixels_clear(&again);
+        assert_int_equal(memory.masked, pass == 2);
+        for (size_t k = 0; k < memory.count && pass == 1; k++)
+            memory.pixel[k] = 0; /* is looked at */
+    }
+    db_strong_memory_clear(&memory);
     db_strong_pixels_clear(&strong);
 }
 
@@ -162,7 +183,11 @@ static void nothing_to_fit_is_no_failure(void **state) {
     db_fit_settings_init(&settings);
     memset(mask, DB_MASK_GAP, sizeof mask);
     background[7] = 5;
-    assert_int_equal(db_smooth_background(context, &blind, &settings, strong, background), DB_OK);
+    double coefficient[64];
+    assert_true(db_smooth_coefficients(&blind) <= 64);
+    assert_int_equal(
+        db_smooth_background(context, &blind, &settings, strong, background, coefficient), DB_OK);
+    assert_true(isnan(coefficient[0]));
     assert_true(background[7] == 5 && background[8] == 0);
 }
 
