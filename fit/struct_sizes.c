@@ -22,7 +22,7 @@ static const struct {
     SIZE(db_fit_starts),        SIZE(db_fit_statistics),    SIZE(db_fit_team),
     SIZE(db_fit_shot_identity), SIZE(db_fit_test),          SIZE(db_fit_verdict),
     SIZE(db_fit_quantity),      SIZE(db_fit_reflection),    SIZE(db_fit_passage),
-    SIZE(db_fit_curves),
+    SIZE(db_fit_curves),        SIZE(db_fit_mates),
 };
 
 size_t db_fit_struct_size(const char *name) {

@@ -278,6 +278,30 @@ static void say_light_part(db_fit_log *log, double part) {
                "fraction of spots with the right brightness (factor 1.5)", part);
 }
 
+/* Why an error of partialities is 0. */
+static const char *no_error(const db_fit_mates *m) {
+    if (isnan(m->gain)) return "are too few to show one";
+    return m->gain > log((double)m->pairs)
+               ? "differ as other reflections do: the symmetry or the model is wrong"
+               : "show none";
+}
+
+/* What errors of intensities include. */
+static void say_mates(db_fit_log *log, const db_fit_mates *m) {
+    if (m->error > 0)
+        db_fit_say(
+            log,
+            "\nPartialities: %zu pairs of symmetry mates show an error of %.2g sqrt(1 + ln^2 "
+            "partiality), which sigma(F^2) includes; strong pairs scatter by %.2g sigma, by "
+            "noise alone %.2g\n",
+            m->pairs, m->error, m->scatter, m->noise_scatter);
+    else
+        db_fit_say(log,
+                   "\nPartialities: sigma(F^2) includes no error of theirs: %zu pairs of symmetry "
+                   "mates %s\n",
+                   m->pairs, no_error(m));
+}
+
 /* May the result be used? */
 static void say_verdict(db_fit_log *log, const db_fit_verdict *v) {
     db_fit_say(log, "\nJudged by %zu spots found without a model, %zu of them at reflections%s\n",
@@ -317,6 +341,7 @@ static void say_image(db_fit_log *log, const db_fit_config *config, const db_fit
     say_parameters(log, config, &result->estimates, "parameter", 16);
     say_errors(log, &result->estimates);
     say_verdict(log, &result->verdict);
+    if (result->reflections) say_mates(log, &result->mates);
     say_warnings(log, result->warning_count, result->warnings);
 }
 

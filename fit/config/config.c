@@ -508,7 +508,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     DB_TRY(check_symmetry(reader, model, config));
     DB_TRY(check_axes(reader, root, &config->setup));
     DB_TRY(check_series(reader, root, config));
-    if (config->series && !*config->settings.amplitude_group) /* of merged intensities */
+    if (!*config->settings.amplitude_group) /* of merged intensities, and of mates on an image */
         snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
                  config->symmetry);
     const db_yaml_node *const intensity = db_yaml_find(root, "intensity");

@@ -35,15 +35,15 @@ typedef enum lattice {
 /* International Tables A, 2.1.1: cell parameters of the crystal families, in their usual axes. */
 static const db_cell_ties table[] = {
     // clang-format off
-    [TRICLINIC] = { "triclinic", ALL_FREE, { 0 } },
-    [MONOCLINIC_A] = { "monoclinic, unique axis a", ALL_FREE, { 0, 0, 0, 0, 90, 90 } },
-    [MONOCLINIC_B] = { "monoclinic, unique axis b", ALL_FREE, { 0, 0, 0, 90, 0, 90 } },
-    [MONOCLINIC_C] = { "monoclinic, unique axis c", ALL_FREE, { 0, 0, 0, 90, 90, 0 } },
-    [ORTHORHOMBIC] = { "orthorhombic", ALL_FREE, { 0, 0, 0, 90, 90, 90 } },
-    [TETRAGONAL] = { "tetragonal", B_AS_A, { 0, 0, 0, 90, 90, 90 } },
-    [HEXAGONAL] = { "hexagonal axes", B_AS_A, { 0, 0, 0, 90, 90, 120 } },
-    [RHOMBOHEDRAL] = { "rhombohedral axes", { FREE, 0, 0, FREE, 3, 3 }, { 0 } },
-    [CUBIC] = { "cubic", { FREE, 0, 0, FREE, FREE, FREE }, { 0, 0, 0, 90, 90, 90 } },
+    [TRICLINIC] = { "triclinic", "P 1", ALL_FREE, { 0 } },
+    [MONOCLINIC_A] = { "monoclinic, unique axis a", "P 2 1 1", ALL_FREE, { 0, 0, 0, 0, 90, 90 } },
+    [MONOCLINIC_B] = { "monoclinic, unique axis b", "P 1 2 1", ALL_FREE, { 0, 0, 0, 90, 0, 90 } },
+    [MONOCLINIC_C] = { "monoclinic, unique axis c", "P 1 1 2", ALL_FREE, { 0, 0, 0, 90, 90, 0 } },
+    [ORTHORHOMBIC] = { "orthorhombic", "P 2 2 2", ALL_FREE, { 0, 0, 0, 90, 90, 90 } },
+    [TETRAGONAL] = { "tetragonal", "P 4", B_AS_A, { 0, 0, 0, 90, 90, 90 } },
+    [HEXAGONAL] = { "hexagonal axes", "P 3", B_AS_A, { 0, 0, 0, 90, 90, 120 } },
+    [RHOMBOHEDRAL] = { "rhombohedral axes", "R 3:R", { FREE, 0, 0, FREE, 3, 3 }, { 0 } },
+    [CUBIC] = { "cubic", "P 2 3", { FREE, 0, 0, FREE, FREE, FREE }, { 0, 0, 0, 90, 90, 90 } },
     // clang-format on
 };
 

@@ -7,7 +7,8 @@
 /* For a, b, c, alpha, beta, gamma: the constant that each equals (-1: none), and its fixed angle (degree; 0:
  * free). */
 typedef struct db_cell_ties {
-    const char *name; /* "tetragonal", "monoclinic, unique axis b" ... */
+    const char *name;  /* "tetragonal", "monoclinic, unique axis b" ... */
+    const char *group; /* space group whose rotations all groups of this system have */
     int follows[6];
     double fixed[6];
 } db_cell_ties;

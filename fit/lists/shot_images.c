@@ -91,6 +91,7 @@ static db_status fit_intensities(db_context *context, const db_fit_data *data,
     if (status == DB_OK) db_dark_levels_add(data->image, result->background_image);
     result->reflections = images.reflection;
     result->reflection_count = images.reflection_count;
+    result->mates = images.mates;
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "fit/pixels/measured_image.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/every_box.h"
+#include "fit/objective/mates.h"
 #include "fit/objective/statistics.h"
 
 #include <math.h>
@@ -154,11 +155,14 @@ static db_status image_of_free(db_context *context, const db_experiment *experim
                                const db_fit_data *data, size_t *explained,
                                db_model_images *images) {
     db_every_box all;
+    db_status status = DB_OK;
     DB_TRY(db_every_box_fit(context, experiment, data,
                             images ? DB_SHOEBOXES_ALL : DB_SHOEBOXES_TOUCHED, images != NULL,
                             &all));
     *explained = all.explained;
     if (images) {
+        status = db_mates_widen(context, data->settings->amplitude_group, experiment->crystal.cell,
+                                all.reflection, all.reflection_count, &images->mates);
         if (images->given) take_given(images, &all);
         paint_boxes(&all, data, images);
         images->scale = 1;
@@ -167,7 +171,7 @@ static db_status image_of_free(db_context *context, const db_experiment *experim
         all.reflection = NULL;
     }
     db_every_box_clear(&all);
-    return DB_OK;
+    return status;
 }
 
 /* Known structure factors are rendered everywhere, whichever pixels were compared. */

@@ -22,6 +22,7 @@ typedef struct db_model_images {
     double scale;
     db_fit_reflection *reflection; /* free: all predicted reflections; freed by the caller */
     size_t reflection_count;
+    db_fit_mates mates; /* free: of these */
 } db_model_images;
 
 /* Fits the linear coefficients of every predicted reflection (free) or of the region (known); counts the strong

@@ -133,6 +133,21 @@ static const db_json_field orientation_rows[] = {
 static TABLE(orientation_fields, orientation_rows);
 #undef OF
 
+#define OF db_fit_mates
+static const db_json_field mates_rows[] = {
+    VALUE(pairs, "", "their measurements, less one for each reflection"),
+    VALUE(error, "",
+          "e, which adds e² (1 + ln² partiality) F⁴ to the variance of F²; 0: the mates show none, "
+          "have unrelated intensities, or are fewer than ten pairs"),
+    VALUE(gain, "",
+          "gain in log likelihood of the mates by the likeliest error; null: fewer than ten pairs"),
+    VALUE(strong_pairs, "", "pairs in which one is above 5 standard errors"),
+    VALUE(noise_scatter, "", "robust scatter of these pairs in standard errors by noise alone"),
+    VALUE(scatter, "", "robust scatter of these pairs in the standard errors given"),
+};
+static TABLE(mates_fields, mates_rows);
+#undef OF
+
 #define OF db_fit_goodness
 static const db_json_field goodness_rows[] = {
     VALUE(pixels, "", ""),
@@ -300,6 +315,9 @@ static const db_json_field result_rows[] = {
     VALUE(left_spots, "", "spots that lie at no reflection of the model"),
     PART(other_lattice, orientation_fields,
          "result of a search for another lattice of the same cell among these spots"),
+    PART(mates, mates_fields,
+         "free intensities: symmetry mates of partiality 0.05 and more, and the error of "
+         "partialities by their scatter"),
     VALUE(sigma_z_median, "", "median of `sigma_z` of the shoeboxes"),
     VALUE(sigma_z_limit, "", "limit of `sigma_z` above which shoeboxes are outliers"),
     SELF("distrusted", distrusted_fields,

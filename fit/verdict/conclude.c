@@ -148,6 +148,7 @@ static db_status show_refined(db_context *context, const db_experiment *experime
     result->image_scale = images.scale;
     result->reflections = images.reflection;
     result->reflection_count = images.reflection_count;
+    result->mates = images.mates;
     return status;
 }
 

@@ -169,6 +169,24 @@ class OtherLattice(Record):
 
 
 @dataclass(frozen=True)
+class Mates(Record):
+    """Symmetry mates on an image (partialities of 0.05 and more), and the error of partialities by their scatter.
+
+    pairs: their measurements, less one for each reflection
+    error: e, which adds e^2 (1 + ln(partiality)^2) F^4 to the variance of F^2; 0: the mates show none, have
+        unrelated intensities, or are fewer than ten pairs
+    gain: in log likelihood of the mates, by the likeliest error
+    strong_pairs: pairs in which one is above 5 standard errors
+    noise_scatter, scatter: robust scatter of these in standard errors, by noise alone and as given"""
+    pairs: int
+    error: float
+    gain: float
+    strong_pairs: int
+    noise_scatter: float
+    scatter: float
+
+
+@dataclass(frozen=True)
 class Statistics(Record):
     """Agreement of a model with the data.
 
@@ -247,6 +265,7 @@ class Shot(Record):
     warnings, advice: points to check, and what to do about each
     all_spots, left_spots: spots of the image, and those at no reflection
     other_lattice: OtherLattice among left_spots
+    mates: Mates
     distance_step, distance_error: mm, change of a distance that was held for which the data ask, and its error
     distance_gain: gain in log likelihood of the spots by this change
     evaluations, seconds, shoebox_half_width, sigma_z_median, sigma_z_limit, distrusted_count, image_scale: numbers of
@@ -262,6 +281,7 @@ class Shot(Record):
     after: Statistics
     verdict: Verdict
     other_lattice: OtherLattice
+    mates: Mates
     warnings: list[str]
     advice: list[str]
     reflections: Table
@@ -301,6 +321,7 @@ class Shot(Record):
         for name in _PLAIN:
             setattr(self, name, getattr(c, name))
         self.other_lattice = values(c.other_lattice, OtherLattice)
+        self.mates = values(c.mates, Mates)
         self.warnings = [text(c.warnings[i]) for i in range(c.warning_count)]
         self.advice = [text(c.advice[i]) for i in range(c.warning_count)]
         for name, count in _TABLES.items():

@@ -96,6 +96,7 @@ class Fits(unittest.TestCase):
         for name in ("seconds", "distance_step", "all_spots", "left_spots", "sigma_z_limit"):
             self.assertIn(told[name], (getattr(result, name), None))
         self.assertEqual(result.other_lattice.spots, told["other_lattice"]["spots"])
+        self.assertEqual(result.mates.pairs, told["mates"]["pairs"])
 
     def test_inputs_are_not_replaced_and_lists_keep_their_group(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -84,7 +84,7 @@ class Records(unittest.TestCase):
             cls.result, told = fitted()
             r = cls.result
             found += [r, r.shots[0], told, r.estimates["cell_a"], r.directions[0], r.verdict, r.verdict.tests["rows"],
-                      r.other_lattice, r.before, dualbragg.refinement.ShotsEvent("done", 0, 1, 2, "", float("nan"), "", "")]
+                      r.other_lattice, r.mates, r.before, dualbragg.refinement.ShotsEvent("done", 0, 1, 2, "", float("nan"), "", "")]
         cls.found = {type(each).__name__: each for each in found}
 
     def test_all_classes_are_records(self):

@@ -52,7 +52,7 @@ typedef struct db_fit_reflection {
     double counts_sigma; /**< its standard error */
     double square;       /**< F^2 of the whole reflection, for a fluence of DB_DEFAULT_FLUENCE
                             and a scale of 1; negative if counts are below the background */
-    double square_sigma; /**< its standard error */
+    double square_sigma; /**< its standard error, with the error of partialities (db_fit_mates) */
     double F;            /**< amplitude in the model's image: not negative, with the prior on
                             intensities, equal for all spots of a reflection */
     double partiality;   /**< recorded fraction of the reflection, 0 to 1: db_spot.recorded;
@@ -158,6 +158,18 @@ typedef struct db_fit_trial {
     double covered;
 } db_fit_trial;
 
+/** Symmetry mates on an image, with Friedel mates, and the error of partialities by their scatter: a reflection of partiality
+ * p has error^2 (1 + ln(p)^2) F^4 in the variance of F^2, beside the noise. Partialities below 0.05 are left out. */
+typedef struct db_fit_mates {
+    size_t pairs; /**< measurements, less one for each reflection that has any */
+    double
+        error; /**< 0: the mates show none, have unrelated intensities, or are fewer than ten pairs */
+    double gain; /**< in log likelihood of the mates by the likeliest error; NAN: too few pairs */
+    size_t strong_pairs; /**< neighbours in the list of mates, of which one is above 5 sigma */
+    /** robust scatter of these, in sigmas by noise and in sigmas as given; NAN: none */
+    double noise_scatter, scatter;
+} db_fit_mates;
+
 enum { DB_FIT_WARNING_SIZE = 320 };
 
 enum { DB_FIT_REASON_SIZE = 512 };
@@ -229,6 +241,7 @@ typedef struct db_fit_result {
      * the best of several starts: their numbers in the image; owned */
     size_t *spot_pixels;
     size_t spot_pixel_count;
+    db_fit_mates mates; /**< free */
 } db_fit_result;
 
 #ifdef __cplusplus
