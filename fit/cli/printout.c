@@ -281,7 +281,7 @@ static void say_light_part(db_fit_log *log, double part) {
 /* Why an error of partialities is 0. */
 static const char *no_error(const db_fit_mates *m) {
     if (isnan(m->gain)) return "are too few to show one";
-    return m->gain > log((double)m->pairs)
+    return m->gain > 0.5 * log((double)m->pairs)
                ? "differ as other reflections do: the symmetry or the model is wrong"
                : "show none";
 }

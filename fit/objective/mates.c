@@ -258,7 +258,7 @@ static void estimate_error(measurement *all, size_t count, measurement *stranger
     if (mates->pairs < FEWEST_PAIRS) return;
     const double error = likeliest(all, count), loss = loss_of(all, count, error, &mates->pairs);
     mates->gain = without - loss;
-    if (!(mates->gain > log((double)mates->pairs)) ||
+    if (!(mates->gain > 0.5 * log((double)mates->pairs)) ||
         !are_related(all, count, mates, error, loss, strangers))
         return;
     mates->error = error;
