@@ -230,7 +230,36 @@ static void turn_back(const db_experiment *experiment, db_search_spots *list) {
     }
 }
 
-/* Appends spots. A spot that is within its tolerance of a spot of the image before is the same spot. */
+/* A spot with the light of another one on a neighbouring frame, at their centroid: each frame knows the angle of the spindle to
+ * its own width alone. */
+static void join_spots(const db_search_spot *from, db_search_spot *to) {
+    const double all = to->counts + from->counts, part = all > 0 ? from->counts / all : 0.5;
+    double *const vector[] = { to->q, to->by_distance, to->by_beam[0], to->by_beam[1] };
+    const double *const other[] = { from->q, from->by_distance, from->by_beam[0],
+                                    from->by_beam[1] };
+    for (size_t v = 0; v < sizeof vector / sizeof *vector; v++)
+        for (int i = 0; i < 3; i++) vector[v][i] += part * (other[v][i] - vector[v][i]);
+    to->blur += part * (from->blur - to->blur);
+    to->length = db_length(to->q);
+    to->counts = all;
+}
+
+/* The nearest of some spots within the tolerance of a spot; NULL: there is none. */
+static db_search_spot *same_spot(db_search_spot *list, size_t count, const db_search_spot *spot) {
+    double nearest = db_search_tolerance(spot, DB_LATTICE_ANGLE);
+    db_search_spot *same = NULL;
+    for (size_t k = 0; k < count; k++) {
+        double off[3];
+        for (int i = 0; i < 3; i++) off[i] = spot->q[i] - list[k].q[i];
+        const double distance = db_length(off);
+        if (distance > nearest) continue;
+        nearest = distance;
+        same = &list[k];
+    }
+    return same;
+}
+
+/* Appends spots, and joins those of one reflection on several images. */
 static db_status append_spots(db_context *context, const db_search_spots *more,
                               db_search_spots *all) {
     const size_t before = all->count;
@@ -239,14 +268,11 @@ static db_status append_spots(db_context *context, const db_search_spots *more,
     all->spot = grown;
     for (size_t n = 0; n < more->count; n++) {
         const db_search_spot *const s = &more->spot[n];
-        const double limit = db_search_tolerance(s, DB_LATTICE_ANGLE);
-        int is_new = 1;
-        for (size_t k = 0; k < before && is_new; k++) {
-            double off[3];
-            for (int i = 0; i < 3; i++) off[i] = s->q[i] - grown[k].q[i];
-            is_new = db_length(off) > limit;
-        }
-        if (is_new) grown[all->count++] = *s;
+        db_search_spot *const same = same_spot(grown, before, s);
+        if (same)
+            join_spots(s, same);
+        else
+            grown[all->count++] = *s;
     }
     db_search_spots_sort(all);
     return DB_OK;

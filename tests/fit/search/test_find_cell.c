@@ -425,6 +425,47 @@ static db_status find_tilted(const db_experiment *e, size_t crystals, double far
     return status;
 }
 
+/* Spots of a reflection on two frames, 0.1 degree of the spindle apart, are one between them, with the counts of both. */
+static void spots_of_neighbours_have_a_centroid(void **state) {
+    (void)state;
+    OWN(db_fit_settings_clear) db_fit_settings settings;
+    db_experiment e;
+    db_crystal crystal;
+    db_measured_image image;
+    db_fit_cell_spots *one = NULL, *both = NULL;
+    size_t beside = 0;
+    db_fit_settings_init(&settings);
+    assert_int_equal(rendered_experiment(context, 600, 1000, &e), DB_OK);
+    random_crystals(&e.crystal, 11, 1, &crystal);
+    assert_int_equal(rendered_lattices(context, &e, &crystal, 1, 1, &image), DB_OK);
+    assert_int_equal(db_fit_cell_spots_add(context, &image, &settings, &e, &one), DB_OK);
+    assert_int_equal(db_fit_cell_spots_add(context, &image, &settings, &e, &both), DB_OK);
+    e.goniometer.phi += 0.1;
+    assert_int_equal(db_fit_cell_spots_add(context, &image, &settings, &e, &both), DB_OK);
+    const size_t count = db_fit_cell_spots_count(one);
+    assert_true(count > 50);
+    assert_int_equal(db_fit_cell_spots_count(both), count);
+    for (size_t i = 0; i < count; i++) {
+        const db_search_spot *const s = &one->list.spot[i];
+        double half[3], off, least = INFINITY;
+        memcpy(half, s->q, sizeof half);
+        db_turn(e.goniometer.spindle_axis, -0.05 * DB_DEGREE, half);
+        for (size_t k = 0; k < count; k++) {
+            const db_search_spot *const b = &both->list.spot[k];
+            const double way[3] = { b->q[0] - half[0], b->q[1] - half[1], b->q[2] - half[2] };
+            off = db_length(way);
+            if (off < least) beside = k;
+            least = fmin(off, least);
+        }
+        assert_true(least < 1e-6);
+        assert_true(fabs(both->list.spot[beside].counts - 2 * s->counts) < 1e-6 * s->counts);
+    }
+    db_fit_cell_spots_destroy(&one);
+    db_fit_cell_spots_destroy(&both);
+    db_measured_image_clear(&image);
+    db_experiment_clear(&e);
+}
+
 static db_status find_on(const db_experiment *e, size_t crystals, double far, const char *symmetry,
                          db_fit_found_cell *cell) {
     return find_tilted(e, crystals, far, 0, symmetry, cell);
@@ -626,6 +667,7 @@ int main(void) {
         cmocka_unit_test(edges_are_alike_or_not),
         cmocka_unit_test(right_ties_predict_better),
         cmocka_unit_test(bent_crystals_keep_their_symmetry),
+        cmocka_unit_test(spots_of_neighbours_have_a_centroid),
         cmocka_unit_test(of_images_slow),
         cmocka_unit_test(most_images_win),
     };
