@@ -263,7 +263,7 @@ static int is_given(const view_run *r, const char *flag) {
 }
 
 /* The orientation is for the still as it is, at any angle of the spindle, as in dualbragg fit. */
-static void settle_phi(const view_run *r, db_setup *setup) {
+static void resolve_phi(const view_run *r, db_setup *setup) {
     if (!setup->expt_file && !db_turns(setup->osc) && !is_given(r, "-phi")) setup->phi = 0;
 }
 
@@ -272,7 +272,7 @@ static db_status resolve(view_run *r) {
     db_setup *const setup = &session->settings.setup;
     r->has_crystal = !isnan(setup->cell[0]) || setup->matrix_file || lists_crystal(r);
     complete_crystal(r, setup);
-    settle_phi(r, setup);
+    resolve_phi(r, setup);
     const db_status status =
         db_setup_resolve(session->context, setup, &session->experiment, NULL, NULL);
     if (status != DB_OK) return complain(r, status);

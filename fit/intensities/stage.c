@@ -237,7 +237,7 @@ static db_status make_records(db_intensity_search *w, const double *step) {
 
 /* Steps until intensities and weights settle, by the linearizations. A damped step is a single one. gain: decrease
  * of the loss that the steps promise. */
-static db_status settle_weights(db_intensity_search *w, double *promise, double *gain) {
+static db_status converge_weights(db_intensity_search *w, double *promise, double *gain) {
     const double enough = 0.2 * w->all->settings.stages[w->pass.stage].step;
     enum { MOST = 20 };
     double length = INFINITY;
@@ -259,7 +259,7 @@ static db_status search_intensities(db_intensity_search *w, db_stage_result *end
     double promise = 0, gain;
     for (;;) {
         db_intensity_totals now;
-        DB_TRY(settle_weights(w, &promise, &gain));
+        DB_TRY(converge_weights(w, &promise, &gain));
         const double length = length_of(w, w->best, w->rendered);
         const int rests = !(c->damping > 0) && length <= rest && gain <= GAIN * (double)all->used;
         if (rests || c->passes >= all->settings.joint.passes + 1 || c->rejected >= MOST_REJECTED) {

@@ -325,7 +325,7 @@ static db_status vote_all(db_context *context, const db_fit_shot_list *list, vot
 }
 
 /* Finds the cell of shots without one. */
-static db_status settle_cell(db_context *context, db_fit_shot_list *list) {
+static db_status find_common_cell(db_context *context, db_fit_shot_list *list) {
     const int series = list->config.series;
     voters v = { 0 };
     db_status status = find_voters(context, list, &v);
@@ -530,7 +530,7 @@ db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config
     if (status == DB_OK) status = db_shot_list_take_symmetry(context, *list);
     if (status == DB_OK) status = find_images(context, *list);
     if (status == DB_OK && config->series) status = db_goniometer_settings_take(context, *list);
-    if (status == DB_OK) status = settle_cell(context, *list);
+    if (status == DB_OK) status = find_common_cell(context, *list);
     if (status == DB_OK && config->series) status = make_series(context, *list);
     if (status != DB_OK) db_fit_shot_list_destroy(list);
     return status;
@@ -541,7 +541,7 @@ static db_status take_image(db_context *context, db_fit_shot_list *list) {
     if (!db_shot_entries_add(list, list->config.image_file, 1))
         return db_fail_memory(context, "the list of shots");
     list->config.image_file[0] = '\0';
-    return settle_cell(context, list);
+    return find_common_cell(context, list);
 }
 
 int db_fit_config_has_many(const db_fit_config *config) {

@@ -57,7 +57,7 @@ static db_status read_entry(db_context *context, const db_fit_shot_list *list,
 }
 
 /* Gives the list the symmetry of a shot's configuration. */
-static db_status adopt_symmetry(db_context *context, const db_shot_entry *from,
+static db_status share_symmetry(db_context *context, const db_shot_entry *from,
                                 const char *symmetry, const char **first, db_fit_shot_list *list) {
     db_fit_config *const all = &list->config;
     if (!*first) {
@@ -89,7 +89,7 @@ db_status db_shot_list_take_symmetry(db_context *context, db_fit_shot_list *list
         if (!list->entry[i].is_config) continue;
         status = read_entry(context, list, &list->entry[i], &own);
         if (status == DB_OK && *own.symmetry)
-            status = adopt_symmetry(context, &list->entry[i], own.symmetry, &first, list);
+            status = share_symmetry(context, &list->entry[i], own.symmetry, &first, list);
         else if (status != DB_ERROR_MEMORY)
             status = DB_OK; /* what cannot be read is excluded later, with the reason */
         db_fit_config_clear(&own);

@@ -156,7 +156,7 @@ static db_status find_one(db_context *context, const db_fit_settings *settings, 
 }
 
 /* Removes marked spots; returns how many remain. */
-static size_t set_aside(const unsigned char *marked, db_search_spots *list) {
+static size_t drop_marked(const unsigned char *marked, db_search_spots *list) {
     size_t left = 0;
     for (size_t i = 0; i < list->count; i++)
         if (!marked[i]) list->spot[left++] = list->spot[i];
@@ -195,7 +195,7 @@ static db_status find_next(db_context *context, const db_fit_settings *settings,
         memcpy(one->orientation, crystal.orientation, sizeof one->orientation);
         s->count++;
     }
-    set_aside(s->marked, left);
+    drop_marked(s->marked, left);
     return DB_OK;
 }
 
@@ -207,7 +207,7 @@ static int has_own_spots(const series *s, size_t lattice, db_search_spot *room) 
     for (size_t l = 0; l < s->count; l++) {
         if (l == lattice) continue;
         (void)db_orientation_agreement(&s->cell, s->turn[l], 1, own.spot, own.count, s->marked);
-        set_aside(s->marked, &own);
+        drop_marked(s->marked, &own);
     }
     const size_t count = own.count < MOST ? own.count : MOST;
     const db_agreement agreement =

@@ -427,8 +427,8 @@ static db_status take_group(db_context *context, db_fit_config *config, const db
 
 /* Group of known or shared amplitudes, in the setting of the cell. A name that is no group is left to functions
  * that need one. */
-static db_status settle_group(db_context *context, const db_experiment *start,
-                              db_fit_settings *settings) {
+static db_status resolve_group(db_context *context, const db_experiment *start,
+                               db_fit_settings *settings) {
     const int uses = settings->intensity == DB_FIT_KNOWN || settings->joint.wanted;
     if (!*settings->amplitude_group || !uses) return DB_OK;
     db_space_group *const group = malloc(sizeof *group);
@@ -565,7 +565,7 @@ db_status db_start_make(db_context *context, db_fit_config *config, const db_mea
     take_model(config, start);
     db_status status = db_fit_cut_detector(context, config, start, NULL, &cut);
     if (status == DB_OK) status = take_group(context, config, start, notices, user);
-    if (status == DB_OK) status = settle_group(context, start, &config->settings);
+    if (status == DB_OK) status = resolve_group(context, start, &config->settings);
     if (status == DB_OK) status = prepare_start(context, config, image, start, open, notices, user);
     if (status != DB_OK) db_experiment_clear(start);
     return status;

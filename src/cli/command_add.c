@@ -198,7 +198,7 @@ static db_status take_add_flag(add_options *options, const db_argument *given) {
 }
 
 /* Flags for single images, and the offsets. */
-static db_status settle_noise(add_options *options) {
+static db_status resolve_noise(add_options *options) {
     if (options->scale_count > options->count)
         return db_complain("add", DB_ERROR_USAGE,
                            "-scale%zu: expected the number of an image, found %zu images",
@@ -232,7 +232,7 @@ static db_status read_options(add_options *options, int argc, char **argv) {
     if (!options->output)
         return db_complain("add", DB_ERROR_USAGE, "no output named: expected -o FILE");
     db_flag_files_settle(&flag_table, options);
-    return settle_noise(options);
+    return resolve_noise(options);
 }
 
 static void clear_options(add_options *options) {

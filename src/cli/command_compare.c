@@ -165,7 +165,7 @@ static void print_size(const db_measured_image *image, char text[64]) {
 }
 
 /* A raw image has the shape of the other one. */
-static db_status settle_shapes(comparison *c) {
+static db_status resolve_shapes(comparison *c) {
     db_measured_image *const image = c->image;
     for (int i = 0; i < 2; i++) {
         const db_measured_image *const other = &image[1 - i];
@@ -263,7 +263,7 @@ static db_status read_images(comparison *c) {
             db_read_image_or_floats(c->context, c->options.image[i], 0, 0, &c->image[i]);
         if (status != DB_OK) return db_complain_context("compare", status, c->context);
     }
-    return settle_shapes(c);
+    return resolve_shapes(c);
 }
 
 static db_status read_left_out(comparison *c) {

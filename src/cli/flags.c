@@ -81,7 +81,7 @@ static void apply_as_reference(const db_argument *given, db_settings *settings) 
 }
 
 /* Names of files that the reference writes and reads anyway, and seeds from the clock. */
-static void settle_as_reference(db_settings *settings) {
+static void resolve_as_reference(db_settings *settings) {
     static const char cache[] = "Fdump.bin";
     db_setup *const setup = &settings->setup;
     const long now = (long)time(NULL);
@@ -116,7 +116,7 @@ void db_settings_apply(db_settings *settings, const db_arguments *given) {
     const int reference = as_reference(settings->flags, given);
     if (reference) {
         for (size_t i = 0; i < given->count; i++) apply_as_reference(&given->argument[i], settings);
-        settle_as_reference(settings);
+        resolve_as_reference(settings);
     } else {
         /* a flag for one axis has precedence over the one for all axes, in any order */
         for (int one_axis = 0; one_axis < 2; one_axis++)

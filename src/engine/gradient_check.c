@@ -152,7 +152,7 @@ static db_status scan_all(extent *x) {
 }
 
 /* Sets the tolerance, the scales and the steps from the largest values and slopes. */
-static db_status settle_check(extent *x) {
+static db_status resolve_check(extent *x) {
     db_check *const c = x->check;
     const double brightest = c->largest[c->count];
     c->cut = c->options->tolerance > 0 ? c->options->tolerance : 1e-3 * brightest;
@@ -336,7 +336,7 @@ static db_status run_gradient_check(extent *x) {
     DB_TRY(choose_pixels(c, x));
     x->work = (double)x->pixels.pixels * (double)(c->count + x->wanted_count + 2);
     DB_TRY(scan_all(x));
-    DB_TRY(settle_check(x));
+    DB_TRY(resolve_check(x));
     return compare_all(x);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Selections without end reach to the end of the data set. */
-static int settle_axis(db_hdf5_selection *s, int d, hsize_t extent) {
+static int complete_axis(db_hdf5_selection *s, int d, hsize_t extent) {
     const hsize_t rest = extent > s->start[d] ? extent - s->start[d] : 0;
     if (s->block[d] == H5S_UNLIMITED || s->count[d] == H5S_UNLIMITED) {
         if (s->unlimited >= 0) return 0;
@@ -35,7 +35,7 @@ int db_hdf5_selection_of(hid_t space, const hsize_t *extent, db_hdf5_selection *
         H5Sget_regular_hyperslab(space, s->start, s->stride, s->count, s->block) < 0)
         return 0;
     for (int d = 0; d < s->rank; d++)
-        if (!settle_axis(s, d, extent[d])) return 0;
+        if (!complete_axis(s, d, extent[d])) return 0;
     return 1;
 }
 

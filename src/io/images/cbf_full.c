@@ -150,7 +150,7 @@ static db_status decode_array(decoding *d) {
     DB_TRY(allocate_array(d));
     DB_TRY(db_cbf_tell_axes(d->context, d->path, d->of.content, &axes, d->image));
     DB_TRY(copy_arrays(d));
-    db_settle_marks(d->image);
+    db_decide_marks(d->image);
     return DB_OK;
 }
 

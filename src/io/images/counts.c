@@ -99,7 +99,7 @@ static int are_counts(const db_measured_image *image) {
     return alone > marks / 2 && marks > 10;
 }
 
-void db_settle_marks(db_measured_image *image) {
+void db_decide_marks(db_measured_image *image) {
     const size_t count = (size_t)image->fast_pixels * (size_t)image->slow_pixels;
     if (are_counts(image)) return;
     for (size_t i = 0; i < count; i++)

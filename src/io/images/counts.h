@@ -25,6 +25,6 @@ void db_counts_take(const db_counts *counts, db_pixel_kind kind, size_t width, c
 /* Are negative numbers counts? Not where -1 and -2 are the only ones and solid areas, lines and single pixels
  * have them: those are marks of gaps (-1) and of pixels that do not work (-2), and are masked. Numbers below, and most of
  * -1 among others, mean that noise was measured, or something subtracted. */
-void db_settle_marks(db_measured_image *image);
+void db_decide_marks(db_measured_image *image);
 
 #endif

@@ -8,7 +8,7 @@
  *
  * The pedestal: IMAGE_PEDESTAL, else ADC_OFFSET, else 40 for BEAMLINE=fake (what the simulators of
  * that family add without saying so), else 0. Where there is a pedestal, a stored 0 is a pixel
- * without data; where there is none, -1 and -2 may be marks (db_settle_marks). */
+ * without data; where there is none, -1 and -2 may be marks (db_decide_marks). */
 #include "base/context_internal.h"
 #include "base/text_reader.h"
 #include "io/images/counts.h"
@@ -38,8 +38,8 @@ static int is_near(double a, double b, double tolerance) { return fabs(a - b) < 
 /* Corrects a DENZO centre whose numbers are swapped. Writers of electron diffraction give BEAM_CENTER in pixels, X
  * along fast, and some give DENZO in mm in the same order, which is not DENZO's. ADSC detectors give the same pair
  * twice. Simulators (with MOSFLM_CENTER) are taken at their word. */
-static db_status settle_swapped(const db_smv_header *header, const double denzo[2],
-                                db_image_geometry *g) {
+static db_status resolve_swapped(const db_smv_header *header, const double denzo[2],
+                                 db_image_geometry *g) {
     double stated[2], mosflm[2];
     int found, simulated;
     const double pixel = g->pixel_size;
@@ -97,7 +97,7 @@ static db_status beam_centre(const db_smv_header *header, db_image_geometry *g) 
         g->beam_centre[0] = pair[1] + shift;
         g->beam_centre[1] = pair[0] + shift;
         if (i == 2) doubt_pixels(header, pair, g);
-        return i == 0 ? settle_swapped(header, pair, g) : DB_OK;
+        return i == 0 ? resolve_swapped(header, pair, g) : DB_OK;
     }
     return DB_OK;
 }
@@ -166,7 +166,7 @@ static int is_from(const db_smv_header *header, const char *beamline) {
 /* Two-theta of headers of others than this program, whose headers describe the last place of all. Simulators
  * leave two-theta out of distance and direct beam; detectors state them at two-theta 0, as MOSFLM takes them. The
  * point closest to the sample stays where it is. */
-static void settle_twotheta(const db_smv_header *header, db_image_geometry *g) {
+static void resolve_twotheta(const db_smv_header *header, db_image_geometry *g) {
     const int has_near = !isnan(g->near_point[0]), has_close = !isnan(g->close_distance);
     const double *const centre = has_near ? g->near_point : g->beam_centre;
     if (*g->convention || is_from(header, "dualbragg") || !(fabs(g->twotheta) > 0)) return;
@@ -196,7 +196,7 @@ db_status db_smv_geometry_read(const db_smv_header *header, db_image_geometry *g
     DB_TRY(beam_centre(header, g));
     db_smv_header_text(header, "CONVENTION", g->convention, sizeof g->convention);
     db_smv_header_text(header, "PIVOT", g->pivot, sizeof g->pivot);
-    settle_twotheta(header, g);
+    resolve_twotheta(header, g);
     return DB_OK;
 }
 
@@ -300,7 +300,7 @@ db_status db_smv_decode(db_context *context, const char *path, const db_file_con
     const int is_unsigned = layout.type == DB_SMV_UINT16 || layout.type == DB_SMV_UINT32;
     if (image->pedestal > 0 && is_unsigned) image->underload = 1 - image->pedestal;
     /* of an image with a pedestal, or with our own noise, negative numbers are counts */
-    if (image->pedestal == 0 && !is_from(&header, "dualbragg")) db_settle_marks(image);
+    if (image->pedestal == 0 && !is_from(&header, "dualbragg")) db_decide_marks(image);
     return DB_OK;
 }
 

@@ -250,7 +250,7 @@ static db_status read_page(page *p, long frame, db_measured_image *image) {
     set_limits(p, marks, image);
     DB_TRY(db_image_allocate(p->context, p->path, p->width, p->height, image));
     DB_TRY(read_pixels(p, image));
-    if (!marks) db_settle_marks(image);
+    if (!marks) db_decide_marks(image);
     return DB_OK;
 }
 

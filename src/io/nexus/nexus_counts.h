@@ -18,7 +18,7 @@ typedef struct db_nexus_sink {
     uint8_t *mask;
     db_counts counts;
     /* 1: all numbers are needed to tell whether negative ones are counts or marks
-     * (db_settle_marks) */
+     * (db_decide_marks) */
     int settles;
 } db_nexus_sink;
 

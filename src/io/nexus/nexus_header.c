@@ -233,7 +233,7 @@ static db_status read_scan(header *h) {
 }
 
 /* Removes the axes if they are the default ones. */
-static void settle_axes(header *h) {
+static void resolve_axes(header *h) {
     db_image_geometry *const g = &h->geometry;
     h->faces_beam = db_image_geometry_faces_beam(g);
     h->usual_spindle = db_image_geometry_usual_spindle(g);
@@ -249,7 +249,7 @@ db_status db_nexus_header_read(db_nexus_header *h) {
     DB_TRY(read_detector(h));
     DB_TRY(read_placement(h));
     DB_TRY(read_scan(h));
-    settle_axes(h);
+    resolve_axes(h);
     return DB_OK;
 }
 #else

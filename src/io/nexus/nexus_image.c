@@ -216,7 +216,7 @@ static db_status unpack_frame(reading *r, const db_hdf5_pieces *pixels,
     DB_TRY(db_hdf5_unpack_flags(r->file.context, r->file.path, mask, db_nexus_take_mask, &s));
     if (r->mask.pixels) keep_mask(r);
     DB_TRY(db_hdf5_unpack(r->file.context, r->file.path, pixels, db_nexus_take_pixels, &s));
-    if (s.settles) db_settle_marks(r->image);
+    if (s.settles) db_decide_marks(r->image);
     subtract_pedestal(r);
     return DB_OK;
 }
