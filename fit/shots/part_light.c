@@ -26,6 +26,16 @@ double db_box_shape(const db_objective *objective, size_t b) {
     return sum;
 }
 
+/* Keeps the three largest values, the largest first. */
+static void add_brightest(double value, double brightest[3]) {
+    for (int k = 0; k < 3; k++) {
+        const double before = brightest[k];
+        if (!(value > before)) continue;
+        brightest[k] = value;
+        value = before;
+    }
+}
+
 db_part_light db_part_light_of(const db_objective *objective, const db_stored *pixels, size_t b) {
     const db_block block = db_objective_block(objective, b);
     const db_region *const r = &block.region;
@@ -37,8 +47,9 @@ db_part_light db_part_light_of(const db_objective *objective, const db_stored *p
                            .gain = loss->gain,
                            .from = { r->fast_start, r->slow_start },
                            .to = { r->fast_start + r->fast_count, r->slow_start + r->slow_count },
+                           .resolution = boxes->count ? boxes->reflection[b].resolution : 0,
                            .recorded = boxes->count ? boxes->reflection[b].recorded : 1 };
-    double fast = 0, slow = 0;
+    double fast = 0, slow = 0, brightest[3] = { 0 };
     for (int s = 0; s < r->slow_count; s++) {
         for (int f = 0; f < r->fast_count; f++) {
             const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
@@ -48,6 +59,9 @@ db_part_light db_part_light_of(const db_objective *objective, const db_stored *p
             const double shape = (double)block.shape[i],
                          rest = (double)block.value[i] - pixel.expected;
             part.shape += shape;
+            add_brightest(shape, brightest);
+            if (boxes->count)
+                part.excess += (double)boxes->value[i] - (double)boxes->background[i];
             part.dark_variance +=
                 loss->gain * (pixel.expected - pixel.spot) + loss->readout_variance;
             part.background += pixel.expected - pixel.spot;
@@ -65,6 +79,7 @@ db_part_light db_part_light_of(const db_objective *objective, const db_stored *p
             slow += shape * (s + 0.5);
         }
     }
+    part.third = brightest[2];
     part.position[0] = r->fast_start + (part.shape > 0 ? fast / part.shape : 0.5 * r->fast_count);
     part.position[1] = r->slow_start + (part.shape > 0 ? slow / part.shape : 0.5 * r->slow_count);
     return part;

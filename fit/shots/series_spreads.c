@@ -60,20 +60,29 @@ static db_status note_spreads(const db_shots *all, db_context *context, const db
     return DB_OK;
 }
 
-/* Of a frame that is not as wide as the step to the next one: as wide as this, with the same middle; and with a wider mosaic
- * spread, which makes up for a part of a wrong width. */
+/* The model, wider by a factor, with the same middle. */
+static db_status note_width(const db_shots *all, db_context *context, const db_open_shot *open,
+                            double factor, int rival, db_part_light *part) {
+    db_experiment model = open->objective.experiment; /* borrows */
+    db_goniometer *const g = &model.goniometer;
+    g->phi += 0.5 * (1 - factor) * g->phi_step * g->phi_steps;
+    g->phi_step *= factor;
+    return note_rival(all, context, open, &model, rival, part);
+}
+
+/* Of a frame that is not as wide as the step to the next one: as wide as this, and with a wider mosaic spread, which makes up
+ * for a part of a wrong width; of another frame: narrower. */
 static db_status note_widths(const db_shots *all, db_context *context, size_t shot,
                              const db_open_shot *open, db_part_light *part) {
     const double alike = 0.01, wider = 1.25;          /* angles of headers are rounded */
     db_experiment model = open->objective.experiment; /* borrows */
-    db_goniometer *const g = &model.goniometer;
+    const db_goniometer *const g = &model.goniometer;
     const double width = g->phi_step * g->phi_steps,
                  step = all->step ? copysign(all->step[shot], width) : 0;
-    if (step == 0 || width == 0 || fabs(width / step - 1) < alike) return DB_OK;
-    g->phi += 0.5 * (width - step);
-    g->phi_step *= step / width;
-    DB_TRY(note_rival(all, context, open, &model, DB_RIVAL_MEETING, part));
-    *g = open->objective.experiment.goniometer;
+    if (step == 0 || width == 0) return DB_OK;
+    if (fabs(width / step - 1) < alike)
+        return note_width(all, context, open, DB_NARROWER, DB_RIVAL_NARROWER, part);
+    DB_TRY(note_width(all, context, open, step / width, DB_RIVAL_MEETING, part));
     return widen_spread(wider, &model.spread)
                ? note_rival(all, context, open, &model, DB_RIVAL_WIDER, part)
                : DB_OK;

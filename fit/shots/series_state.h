@@ -45,6 +45,9 @@ struct db_series {
     size_t *light_bytes;
 };
 
+/* Width of the narrower frames beside the model's. */
+#define DB_NARROWER 0.8
+
 /* What frames, which have been noted and gathered, say of unknowns of these links, on rank 0: as db_series_sum. step: [unknowns]
  * pulls get the gradients after this step, which are linear in it; NULL: where the frames were rendered. */
 db_status db_series_sum_here(const db_shots *all, const db_joint_links *links, const double *step,

@@ -1,13 +1,15 @@
 /* The width of frames: is the light of reflections on frames as if these met each other, though they are said to have gaps or to
- * overlap? (docs/theory/verdict.md, Turns of a series) */
+ * overlap, or the other way round? (docs/theory/verdict.md, Turns of a series) */
 #include "fit/shots/series_turns.h"
 
 #include "base/context_internal.h"
 #include "fit/shots/series_state.h"
 #include "fit/shots/team.h"
+#include "fit/shots/workers.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -102,20 +104,148 @@ static width_found find_way(const db_series *s) {
  * widths have gone no way (docs/results/verdict.md, Wrong angles of a series). */
 static const double MOST_WAY = 0.25;
 
-static void judge_width(db_shots *all) {
-    const double sure = 5; /* standard deviations, which chance does not reach */
-    const width_found found = find_way(all->series);
+static const double SURE = 5; /* standard deviations, which chance does not reach */
+
+static double step_of_used(const db_shots *all) {
     size_t k = 0;
-    if (*all->turns || !(found.way - MOST_WAY > sure * found.error)) return;
     while (!all->summary[k].used) k++;
+    return all->step[k];
+}
+
+static void judge_width(db_shots *all) {
+    const width_found found = find_way(all->series);
+    if (*all->turns || !(found.way - MOST_WAY > SURE * found.error)) return;
     snprintf(all->turns, sizeof all->turns,
              "the light of reflections fits frames that each turn by %.4g degree, the step of phi "
              "between frames, and not by osc (between osc, 0, and this step, 1, it lies at %.2f +- "
              "%.1g; expected at most %g): osc or the steps of phi are wrong",
-             all->step[k], found.way, found.error, MOST_WAY);
+             step_of_used(all), found.way, found.error, MOST_WAY);
+}
+
+/* A reflection that frames which meet have recorded as a whole. If they do, the sum of its light is the same wherever its passage
+ * lies beside their ends, for passages of any shape; if not, a gap takes a part of it, or an overlap counts a part twice. */
+typedef struct whole_light {
+    double resolution;  /* d spacing (angstrom) */
+    double light, dark; /* counts above the local background; variance without the light's own */
+    double gain, shape; /* counts per photon; counts of the model for an intensity of 1 */
+    double apart;       /* narrower frames would have 1 + apart times as many */
+} whole_light;
+
+/* 0: it is not whole; or so faint that it may be listed only because most of its light came to one frame. */
+static int find_whole(const db_shots *all, size_t r, whole_light *to) {
+    const double whole = 0.98, seen = 0.1; /* part of its light which shows by itself */
+    const db_series *const s = all->series;
+    const db_part_light *brightest = NULL;
+    double recorded = 0, narrower = 0;
+    *to = (whole_light){ .light = 0 };
+    for (size_t i = s->first[r]; i < s->first[r + 1]; i++) {
+        const db_part_light *const parts = s->light[s->part[i].shot];
+        const db_part_light *const part = parts ? &parts[s->part[i].box] : NULL;
+        if (!part || part->pixels == 0) continue;
+        recorded += part->recorded;
+        narrower += part->of_rival[DB_RIVAL_NARROWER];
+        to->light += part->excess;
+        to->dark += fmax(0, part->dark_variance);
+        to->shape += part->shape;
+        if (!brightest || part->shape > brightest->shape) brightest = part;
+    }
+    if (!(recorded > whole) || !(narrower > 0) || !(to->shape > 0)) return 0;
+    to->resolution = brightest->resolution;
+    to->gain = brightest->gain;
+    to->apart = narrower / to->shape - 1;
+    const double noise = sqrt(fmax(0, brightest->dark_variance) / brightest->pixels);
+    return seen * to->light * brightest->third / brightest->shape >
+           all->settings.strong_sigma * noise;
+}
+
+static int finest_last(const void *a, const void *b) {
+    const whole_light *const x = a, *const y = b;
+    return x->resolution < y->resolution ? 1 : x->resolution > y->resolution ? -1 : 0;
+}
+
+/* Sums for the way of the light to narrower frames, in units of these: pull, normal, and squared pulls after a step. */
+typedef struct gap_sums {
+    double pull, normal, square;
+} gap_sums;
+
+/* Adds reflections of similar resolution, which have a common mean intensity; each differs from it by about as much (A. J. C.
+ * Wilson, Acta Cryst. 2, 318, 1949). */
+static void add_shell(const whole_light *list, size_t count, double step, gap_sums *sums) {
+    double light = 0, shape = 0, square = 0, across = 0, best = 0;
+    for (size_t i = 0; i < count; i++) {
+        light += list[i].light;
+        shape += list[i].shape;
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < count; i++) {
+            const whole_light *const p = &list[i];
+            const double mean = light / shape * p->shape,
+                         weight = 1 / (mean * mean + p->gain * mean + p->dark);
+            if (pass == 0) {
+                square += weight * p->shape * p->shape;
+                across += weight * p->shape * p->shape * p->apart;
+                best += weight * p->shape * p->light;
+                continue;
+            }
+            const double model = best / square * p->shape,
+                         column = model * (p->apart - across / square);
+            const double pull = weight * column * (p->light - model - step * column);
+            sums->pull += pull;
+            sums->normal += weight * column * column;
+            sums->square += pull * pull;
+        }
+}
+
+static gap_sums sum_shells(const whole_light *list, size_t count, size_t shells, double step) {
+    gap_sums sums = { 0, 0, 0 };
+    for (size_t k = 0; k < shells; k++) {
+        const size_t from = k * count / shells, to = (k + 1) * count / shells;
+        add_shell(list + from, to - from, step, &sums);
+    }
+    return sums;
+}
+
+/* Frames that meet: how far has the light gone towards narrower ones (1)? Negative: to wider ones, which overlap. */
+static width_found find_gaps(const db_shots *all, whole_light *list) {
+    enum { FEWEST = 64 }; /* reflections of a shell of resolution */
+    size_t count = 0;
+    for (size_t r = 0; r < all->series->count; r++) count += (size_t)find_whole(all, r, &list[count]);
+    const size_t shells = count / FEWEST;
+    if (shells == 0) return (width_found){ 0, INFINITY };
+    qsort(list, count, sizeof *list, finest_last);
+    const gap_sums model = sum_shells(list, count, shells, 0);
+    const double way = model.normal > 0 ? model.pull / model.normal : 0,
+                 free = (double)count / (double)(count - shells - 1);
+    const gap_sums there = sum_shells(list, count, shells, way);
+    return (width_found){ way, model.normal > 0 ? sqrt(free * there.square) / model.normal
+                                                : (double)INFINITY };
+}
+
+static void judge_gaps(db_shots *all, whole_light *list) {
+    const width_found found = find_gaps(all, list);
+    if (*all->turns || !(fabs(found.way) > SURE * found.error) || !(fabs(found.way) > MOST_WAY))
+        return;
+    const double step = step_of_used(all), by = (1 - DB_NARROWER) * step;
+    snprintf(all->turns, sizeof all->turns,
+             "the light of whole reflections fits frames that each turn by about %.2g degree (+- "
+             "%.1g), and not by the step of phi, %.4g: frames %s, although osc says that they "
+             "meet; correct osc",
+             step - by * found.way, by * found.error, step,
+             found.way > 0 ? "leave gaps" : "overlap");
+}
+
+/* Of rank 0. */
+static db_status judge_widths(db_shots *all) {
+    whole_light *const list = calloc(all->series->count + 1, sizeof *list);
+    if (!list) return db_fail_memory(all->context, "whole reflections of a series");
+    judge_width(all);
+    judge_gaps(all, list);
+    free(list);
+    return DB_OK;
 }
 
 db_status db_series_judge_width(db_shots *all) {
-    if (all->team.rank == 0 && all->step) judge_width(all);
+    DB_TRY(db_workers_common_status(
+        all, all->team.rank == 0 && all->step ? judge_widths(all) : DB_OK));
     return db_team_broadcast(&all->team, all->context, all->turns, sizeof all->turns);
 }

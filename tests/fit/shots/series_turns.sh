@@ -3,17 +3,17 @@
 # spots are right with each, and each is named.
 set -eu
 . "$SOURCE_DIR/tests/support/refinement"
-render() { # WIDTH NAMES MISSET FIRST: frames to number 5, half a degree apart
+render() { # WIDTH NAMES MISSET FIRST [FLUENCE]: frames to number 5, half a degree apart
     for frame in $(seq "$4" 5); do
-        "$DUALBRAGG" sim -cell 34 43 55 90 90 90 -N 30 -gauss_xtal -default_F 1e5 -fluence 1e19 -lambda 1 -distance 80 -detpixels 300 \
+        "$DUALBRAGG" sim -cell 34 43 55 90 90 90 -N 30 -gauss_xtal -default_F 1e5 -fluence "${5:-1e19}" -lambda 1 -distance 80 -detpixels 300 \
             -pixel 0.25 -oversample 1 -spots closed -mosaic_rms 0.12 -misset "$3" 30 40 -phi "$(awk -v n="$frame" 'BEGIN { print 10 + n / 2 }')" \
             -osc "$1" -water 10 -seed $((frame + 1)) -noisefile "$2_$frame.img" > /dev/null
         echo "$2_$frame.img" >> "$2.txt"
     done
 }
-list() { # NAME PHI WIDTH: frames at these angles (of the number n)
+list() { # NAME PHI WIDTH [NAMES]: frames at these angles (of the number n)
     for frame in 0 1 2 3 4 5; do
-        echo "frame_$frame.img model.phi=$(awk -v n=$frame "BEGIN { print $2 }") model.osc=$3"
+        echo "${4:-frame}_$frame.img model.phi=$(awk -v n=$frame "BEGIN { print $2 }") model.osc=$3"
     done > "$1.txt"
 }
 cat > series.yaml << 'END'
@@ -47,6 +47,18 @@ list wide "10 + n / 2" 0.75
 wrong wide "frames that each turn by 0.5 degree" shots.list=wide.txt
 list narrow "10 + n / 2" 0.333
 wrong narrow "frames that each turn by 0.5 degree" shots.list=narrow.txt
+
+# frames that leave gaps or overlap, though they are said to meet
+render 0.4 apart 20 0 1e20
+list apart "10 + n / 2" 0.5 apart
+wrong apart "frames leave gaps" shots.list=apart.txt
+near "width of frames with gaps" "$(number 'each turn by about')" 0.4 0.03
+render 0.6 over 20 0 1e20
+list over "10 + n / 2" 0.5 over
+wrong over "frames overlap" shots.list=over.txt
+near "width of frames that overlap" "$(number 'each turn by about')" 0.6 0.03
+list said "10 + n / 2" 0.4 apart
+fit 0 series.yaml --output said --no-report shots.list=said.txt
 
 # a frame that is missing, and an axis that is not the spindle's
 list gap "10 + (n + (n < 3)) / 2" 0.5

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES = 8, REFLECTIONS = 60, PIXELS = 6 /* strong ones of a box */ };
+enum { FRAMES = 8, REFLECTIONS = 60, MOST_REFLECTIONS = 2000, PIXELS = 6 /* strong ones of a box */ };
 
 static uint32_t seed;
 
@@ -21,10 +21,10 @@ static double between(double low, double high) {
 
 /* A series of reflections on FRAMES frames, with room for a box of each on every frame. */
 typedef struct boxes {
-    db_part_light light[FRAMES][REFLECTIONS];
-    db_series_part part[FRAMES * REFLECTIONS];
-    size_t first[REFLECTIONS + 1];
-    double best[REFLECTIONS], curvature[REFLECTIONS];
+    db_part_light light[FRAMES][MOST_REFLECTIONS];
+    db_series_part part[FRAMES * MOST_REFLECTIONS];
+    size_t first[MOST_REFLECTIONS + 1];
+    double best[MOST_REFLECTIONS], curvature[MOST_REFLECTIONS];
     void *of_frame[FRAMES];
     db_series series;
     db_shot_summary summary[FRAMES];
@@ -370,6 +370,63 @@ static void wrong_widths_are_told_without_a_mosaic_spread(void **state) {
         }
 }
 
+/* Part of a Gaussian passage on a frame `at` from its middle. */
+static double recorded_part(double at, double width, double spread) {
+    const double scale = spread * sqrt(2);
+    return 0.5 * (erf((at + 0.5 * width) / scale) - erf((at - 0.5 * width) / scale));
+}
+
+/* Whole reflections of Wilson's distribution on frames that are as wide as their steps, narrower, or wider. */
+static void add_passage(boxes *b, size_t r, double width, double bright) {
+    const double centre = between(2, FRAMES - 2), spread = 0.1,
+                 intensity = -bright * log(between(0, 1));
+    b->first[r] = r * FRAMES;
+    for (size_t k = 0; k < FRAMES; k++) {
+        const double at = centre - ((double)k + 0.5), meets = recorded_part(at, 1, spread),
+                     light = intensity * recorded_part(at, width, spread) / width;
+        b->part[r * FRAMES + k] = (db_series_part){ { (int)r, 0, 0 }, (uint32_t)k, (uint32_t)r };
+        b->light[k][r] = (db_part_light){
+            .listed = 1,
+            .shape = meets,
+            .third = 0.2 * meets,
+            .of_rival = { [DB_RIVAL_NARROWER] =
+                              recorded_part(at, DB_NARROWER, spread) / DB_NARROWER },
+            .resolution = between(2, 9),
+            .recorded = meets,
+            .gain = 1,
+            .dark_variance = 3,
+            .excess = light + sqrt(light + 3) * between(-1.7, 1.7),
+            .light = intensity * meets, /* as a background that follows the model makes it */
+            .pixels = 9
+        };
+    }
+}
+
+static void gaps_between_frames_that_meet_are_told(void **state) {
+    (void)state;
+    static const struct gap {
+        double width, bright;
+        const char *says;
+    } gap[] = { { 1, 2e4, "" },   { 0.97, 2e4, "" },           { 0.8, 2e4, "frames leave gaps" },
+                { 0.8, 20, "" }, { 1.2, 2e4, "frames overlap" } };
+    for (size_t n = 0; n < sizeof gap / sizeof *gap; n++) {
+        boxes *const b = begin(MOST_REFLECTIONS);
+        double step[FRAMES];
+        seed = 5;
+        for (size_t k = 0; k < FRAMES; k++) step[k] = 0.5;
+        b->all.step = step;
+        b->all.settings.strong_sigma = 5;
+        for (size_t r = 0; r < MOST_REFLECTIONS; r++) add_passage(b, r, gap[n].width, gap[n].bright);
+        b->first[MOST_REFLECTIONS] = MOST_REFLECTIONS * FRAMES;
+        assert_int_equal(db_series_judge_width(&b->all), DB_OK);
+        if (*gap[n].says)
+            assert_non_null(strstr(b->all.turns, gap[n].says));
+        else
+            assert_string_equal(b->all.turns, "");
+        free(b);
+    }
+}
+
 /* Frames with this light beside none, in squares of errors: margin, variance, number of spots. All are in use. */
 static void set_light(boxes *b, const double (*light)[3]) {
     for (size_t k = 0; k < FRAMES; k++) {
@@ -501,6 +558,7 @@ int main(void) {
         cmocka_unit_test(passages_are_sums_and_means_of_boxes),
         cmocka_unit_test(wrong_mosaic_spreads_are_named),
         cmocka_unit_test(wrong_widths_are_told_without_a_mosaic_spread),
+        cmocka_unit_test(gaps_between_frames_that_meet_are_told),
         cmocka_unit_test(neighbours_are_nearest_first),
         cmocka_unit_test(dark_frames_are_sure),
         cmocka_unit_test(frames_are_judged_together),
