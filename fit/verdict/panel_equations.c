@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHARED = 64 }; /* panels whose shifts shots share */
+enum { MOST_SHARED = 256 }; /* panels whose shifts shots share: their matrix has 2 Mbyte */
 
 int db_panel_is_displaced(const db_displaced_panel *rival, double place, double most_errors) {
     const double far = 2;

@@ -196,6 +196,7 @@ static void multiply_slopes(const numbering *n, double *normal) {
         for (size_t k = 0; k < moves; k++) {
             const double *const slope = n->slope + 3 * s * moves + k;
             const double column[3] = { slope[0], slope[moves], slope[2 * moves] };
+            if (column[0] == 0 && column[1] == 0 && column[2] == 0) continue; /* another panel */
             add_slopes(n, s, column, k + 1, normal + k * moves);
         }
 }

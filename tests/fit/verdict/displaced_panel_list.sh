@@ -34,6 +34,16 @@ shots: {list: list.txt}
 model: {expt: $1.geom, cell: [67.4, 64.7, 63.3, 85.9, 106.7, 89.45], symmetry: triclinic, find_orientation: yes}
 EOF
 }
+tiles() { # NAME SHIFT: the same in 80 panels, those of the second half shifted along fast
+    { head -n 5 right.geom; awk -v by="$2" 'BEGIN {
+        for (i = 0; i < 16; i++) for (j = 0; j < 5; j++) {
+            p = "p" 5 * i + j
+            printf "%s/min_fs = %d\n%s/max_fs = %d\n%s/min_ss = %d\n%s/max_ss = %d\n", p, 50 * i, p, 50 * i + 49, p, 160 * j, p, 160 * j + 159
+            printf "%s/fs = +x\n%s/ss = -y\n%s/corner_x = %g\n%s/corner_y = %g\n", p, p, p, 50 * i - 400.5 + by * (i > 7), p, 400.5 - 160 * j
+        }
+    }'; } > "$1.geom"
+    sed "s/right.geom/$1.geom/" right.yaml > "$1.yaml"
+}
 geometry right -0.5
 geometry near 2.5
 geometry far 5.5
@@ -42,3 +52,9 @@ fit 1 near.yaml --no-report --output found_near
 grep -q "panel 1 (from 0), shifted by -[23]\.[089], -\{0,1\}0\.0 pixels" err || fail "3 pixels off: $(cat err)"
 fit 1 far.yaml --no-report --output found_far
 grep -q "panel 1 (from 0), shifted by -[56]\.[0189], -\{0,1\}0\.0 pixels" err || fail "6 pixels off: $(cat err)"
+tiles many 0
+tiles near_many 1.5
+fit 0 many.yaml --no-report --output found_many
+fit 1 near_many.yaml --no-report --output found_near_many
+grep -q "not to be used: a minimum was found, but panel [4-7][0-9] (from 0), shifted by -[12]\.[0-9], -\{0,1\}0\.[0-3] pixels" err ||
+    fail "80 panels, half of them 1.5 pixels off: $(cat err)"

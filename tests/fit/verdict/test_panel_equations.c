@@ -81,8 +81,8 @@ static void panels_without_spots_are_not_asked(void **state) {
     const db_displaced_panel rival = solved(SHOTS, 1, 2, &place);
     assert_true(rival.margin > 0 && rival.shift[0] == 0 && rival.shift[1] == 0);
     assert_int_equal(db_panel_equations_of(1, 0.1, 4).size, 0);
-    assert_int_equal(db_panel_equations_of(65, 0.1, 4).size, 0);
-    assert_true(db_panel_equations_of(64, 0.1, 4).size > 0);
+    assert_int_equal(db_panel_equations_of(257, 0.1, 4).size, 0);
+    assert_true(db_panel_equations_of(256, 0.1, 4).size > 0);
 }
 
 int main(void) {
