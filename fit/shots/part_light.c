@@ -60,8 +60,7 @@ db_part_light db_part_light_of(const db_objective *objective, const db_stored *p
                          rest = (double)block.value[i] - pixel.expected;
             part.shape += shape;
             add_brightest(shape, brightest);
-            if (boxes->count)
-                part.excess += (double)boxes->value[i] - (double)boxes->background[i];
+            if (boxes->count) part.excess += (double)boxes->value[i] - (double)boxes->background[i];
             part.dark_variance +=
                 loss->gain * (pixel.expected - pixel.spot) + loss->readout_variance;
             part.background += pixel.expected - pixel.spot;

@@ -20,9 +20,9 @@ typedef struct db_part_light {
     double intensity; /* with which it was rendered */
     int listed;   /* 0: without a say, as boxes of reflections that joint intensities leave out */
     double shape; /* of the model's image for an intensity of 1, */
-    double third;     /* its third brightest pixel */
+    double third; /* its third brightest pixel */
     double of_rival[DB_LIGHT_RIVALS]; /* and of rivals; 0: not known */
-    double resolution;  /* d spacing (angstrom) */
+    double resolution;                /* d spacing (angstrom) */
     double recorded;    /* part of the reflection, by the model with which the stage began */
     int from[2], to[2]; /* its pixels, as the position */
     double background;  /* counts */

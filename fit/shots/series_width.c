@@ -209,7 +209,8 @@ static gap_sums sum_shells(const whole_light *list, size_t count, size_t shells,
 static width_found find_gaps(const db_shots *all, whole_light *list) {
     enum { FEWEST = 64 }; /* reflections of a shell of resolution */
     size_t count = 0;
-    for (size_t r = 0; r < all->series->count; r++) count += (size_t)find_whole(all, r, &list[count]);
+    for (size_t r = 0; r < all->series->count; r++)
+        count += (size_t)find_whole(all, r, &list[count]);
     const size_t shells = count / FEWEST;
     if (shells == 0) return (width_found){ 0, INFINITY };
     qsort(list, count, sizeof *list, finest_last);
@@ -245,7 +246,7 @@ static db_status judge_widths(db_shots *all) {
 }
 
 db_status db_series_judge_width(db_shots *all) {
-    DB_TRY(db_workers_common_status(
-        all, all->team.rank == 0 && all->step ? judge_widths(all) : DB_OK));
+    DB_TRY(db_workers_common_status(all,
+                                    all->team.rank == 0 && all->step ? judge_widths(all) : DB_OK));
     return db_team_broadcast(&all->team, all->context, all->turns, sizeof all->turns);
 }

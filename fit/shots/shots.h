@@ -89,12 +89,7 @@ typedef struct db_light_margin {
 enum { DB_RIVAL_SPREADS = 2 }; /* mosaic spreads beside the model's: half and twice as wide */
 /* Renderings of a frame beside the model's: of these; if it is not as wide as the step to the next one, also of a frame that
  * is, and with a wider mosaic spread; if it is, of a narrower frame. */
-enum {
-    DB_RIVAL_MEETING = DB_RIVAL_SPREADS,
-    DB_RIVAL_WIDER,
-    DB_RIVAL_NARROWER,
-    DB_LIGHT_RIVALS
-};
+enum { DB_RIVAL_MEETING = DB_RIVAL_SPREADS, DB_RIVAL_WIDER, DB_RIVAL_NARROWER, DB_LIGHT_RIVALS };
 
 /* Light of a frame of a series, in the boxes of all reflections that the series shows there
  * (fit/shots/series_light.c): squared misfit of the model, and of no light, without the part of noise; margins

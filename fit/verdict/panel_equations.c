@@ -79,9 +79,21 @@ static int tells_place(db_parameter p) {
            p == DB_DETECTOR_ROTZ;
 }
 
-/* The quantity that moves by most of its errors: a shared one, or the shots' own together (root mean square). */
+/* Error of an unknown where panels shift. factor: of the matrix of the shifts that were solved for; room: [unknowns] */
+static double error_beside_shifts(const db_panel_sums *sums, const double *factor, size_t unknown,
+                                  double *room) {
+    memset(room, 0, sums->unknowns * sizeof *room);
+    room[unknown] = 1;
+    db_cholesky_solve(sums->unknowns, factor, room);
+    return sqrt(fmax(0, room[unknown]));
+}
+
+/* The quantity that moves by most of its errors: a shared one, or the shots' own together (root mean square). A displaced panel
+ * has widened the errors of the model, behind which it must not hide: of a shared quantity the smaller error counts, that of the
+ * model or that beside shifts. */
 static void find_farthest_move(const db_panel_sums *sums, size_t panels, const double *by,
-                               const db_fit_estimates *estimates, db_displaced_panel *rival) {
+                               const db_fit_estimates *estimates, const double *factor,
+                               double *room, db_displaced_panel *rival) {
     double square = 0;
     for (size_t i = 0; i < sums->unknowns; i++)
         for (size_t j = 0; j <= i; j++)
@@ -90,10 +102,10 @@ static void find_farthest_move(const db_panel_sums *sums, size_t panels, const d
     rival->name = "the shots' own quantities";
     for (size_t k = 0; k < estimates->count; k++) {
         const db_fit_estimate *const one = &estimates->list[k];
-        const double errors = fabs(by[2 * panels + k]) / one->error;
-        if (!one->shared || tells_place(one->parameter) || !(errors > rival->errors) ||
-            !isfinite(errors))
-            continue;
+        if (!one->shared || tells_place(one->parameter)) continue;
+        const double beside = error_beside_shifts(sums, factor, 2 * panels + k, room),
+                     errors = fabs(by[2 * panels + k]) / fmin(one->error, beside);
+        if (!(errors > rival->errors) || !isfinite(errors)) continue;
         rival->errors = errors;
         rival->name = one->name;
     }
@@ -126,7 +138,7 @@ db_status db_panel_equations_solve(db_context *context, const db_panel_equations
             memcpy(rival->shift, x + 2 * p, sizeof rival->shift);
         }
         for (size_t i = 0; i < m; i++) x[i] -= kept[i];
-        find_farthest_move(&sums, of->panels, x, estimates, rival);
+        find_farthest_move(&sums, of->panels, x, estimates, room + m * m, kept, rival);
     }
     free(room);
     free(own);

@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES = 8, REFLECTIONS = 60, MOST_REFLECTIONS = 2000, PIXELS = 6 /* strong ones of a box */ };
+enum {
+    FRAMES = 8,
+    REFLECTIONS = 60,
+    MOST_REFLECTIONS = 2000,
+    PIXELS = 6 /* strong ones of a box */
+};
 
 static uint32_t seed;
 
@@ -407,8 +412,11 @@ static void gaps_between_frames_that_meet_are_told(void **state) {
     static const struct gap {
         double width, bright;
         const char *says;
-    } gap[] = { { 1, 2e4, "" },   { 0.97, 2e4, "" },           { 0.8, 2e4, "frames leave gaps" },
-                { 0.8, 20, "" }, { 1.2, 2e4, "frames overlap" } };
+    } gap[] = { { 1, 2e4, "" },
+                { 0.97, 2e4, "" },
+                { 0.8, 2e4, "frames leave gaps" },
+                { 0.8, 20, "" },
+                { 1.2, 2e4, "frames overlap" } };
     for (size_t n = 0; n < sizeof gap / sizeof *gap; n++) {
         boxes *const b = begin(MOST_REFLECTIONS);
         double step[FRAMES];
@@ -416,7 +424,8 @@ static void gaps_between_frames_that_meet_are_told(void **state) {
         for (size_t k = 0; k < FRAMES; k++) step[k] = 0.5;
         b->all.step = step;
         b->all.settings.strong_sigma = 5;
-        for (size_t r = 0; r < MOST_REFLECTIONS; r++) add_passage(b, r, gap[n].width, gap[n].bright);
+        for (size_t r = 0; r < MOST_REFLECTIONS; r++)
+            add_passage(b, r, gap[n].width, gap[n].bright);
         b->first[MOST_REFLECTIONS] = MOST_REFLECTIONS * FRAMES;
         assert_int_equal(db_series_judge_width(&b->all), DB_OK);
         if (*gap[n].says)

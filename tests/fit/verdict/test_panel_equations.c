@@ -74,6 +74,36 @@ static void panels_in_place_are_likelier(void **state) {
     assert_false(db_panel_is_displaced(&near, place, -1));
 }
 
+/* A shared quantity makes up for a panel that is held. Its error beside shifts is 0.05, whatever the panel has made of the model's. */
+static void widened_errors_do_not_hide_a_panel(void **state) {
+    (void)state;
+    const double normal = 400, across = 40, error[2] = { 10, 0.01 };
+    for (int k = 0; k < 2; k++) {
+        const db_panel_equations of = db_panel_equations_of(PANELS, 0.1, 4);
+        db_fit_estimate list[2] = {
+            { .name = "own" },
+            { .name = "shared", .parameter = DB_DISTANCE, .shared = 1, .error = error[k] }
+        };
+        const db_fit_estimates estimates = { .list = list, .count = 2 };
+        const size_t u = 2 * PANELS + 1, row = u * (u + 1) / 2;
+        db_displaced_panel rival;
+        double place, *const sum = calloc(of.size, sizeof *sum);
+        assert_non_null(sum);
+        for (int i = 0; i < SHOTS; i++) add_shot(&of, 1, NOBODY, sum);
+        db_panel_sums s = db_panel_sums_of(&of, sum);
+        s.matrix[row + u] += normal;
+        s.matrix[row + 4] += across;
+        s.slope[u] -= across * SHIFT[0];
+        s.usual[u] += SHOTS;
+        assert_int_equal(db_panel_equations_solve(context, &of, sum, &estimates, &rival, &place),
+                         DB_OK);
+        assert_string_equal(rival.name, "shared");
+        const double move = across * SHIFT[0] / normal, least = fmin(error[k], 1 / sqrt(normal));
+        assert_true(fabs(rival.errors - move / least) < 0.01 * move / least);
+        free(sum);
+    }
+}
+
 /* A panel with few spots does not shift, and neither does anything in a detector of one panel or of very many. */
 static void panels_without_spots_are_not_asked(void **state) {
     (void)state;
@@ -89,6 +119,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_displaced_panel_is_found_by_all_shots),
         cmocka_unit_test(panels_in_place_are_likelier),
+        cmocka_unit_test(widened_errors_do_not_hide_a_panel),
         cmocka_unit_test(panels_without_spots_are_not_asked),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
