@@ -276,7 +276,8 @@ static void tell_rate(const turn_work *w, const turn_rival *r) {
     const double given = b < all->count ? (w->frame[b].phi - w->frame[a].phi) / (double)(b - a) : 0;
     db_shown_format(all->turns, sizeof all->turns,
                     "the steps of phi are wrong: spots fit %.4g +- %.1g times the given turns of "
-                    "the spindle, about %.4g degree from frame to frame instead of %.4g",
+                    "the spindle, about %.4g degree from frame to frame instead of %.4g; correct "
+                    "phi, or let the orientation vary (shots.knots)",
                     times, r->found.error[0], times * given, given);
 }
 

@@ -42,6 +42,11 @@ list fast "10 + 0.525 * n" 0.525
 wrong fast "times the given turns of the spindle" shots.list=fast.txt
 near "the step" "$(number 'of the spindle, about')" 0.5 0.002
 
+# what it advises: an orientation that varies takes up the steps
+grep -q 'or let the orientation vary (shots.knots)' err || fail "fast: no advice: $(cat err)"
+fit 0 series.yaml --output varies --no-report shots.list=fast.txt shots.knots=5
+near "angles that vary: cell b" "$(refined varies.json cell_b)" 43 0.05
+
 # widths that are not the steps: frames that overlap, or leave gaps
 list wide "10 + n / 2" 0.75
 wrong wide "frames that each turn by 0.5 degree" shots.list=wide.txt
