@@ -556,12 +556,17 @@ static void say_light(db_fit_log *log, const db_fit_shots_result *r) {
     free(values);
 }
 
+/* Is a shot wrong, or excluded, for a reason of its own, not only because the series is? */
+static int is_told(const db_fit_result *shot, int used) {
+    return shot->used == used && !shot->verdict.usable && (!used || *shot->reason);
+}
+
 /* Prints shots that are wrong, of those in use, or excluded shots. */
 static void say_reasons(db_fit_log *log, const db_fit_shots_result *r, int used) {
     size_t count = 0;
     for (size_t s = 0; s < r->shot_count; s++) {
         const db_fit_result *const shot = &r->shot[s];
-        count += shot->used == used && !shot->verdict.usable;
+        count += (size_t)is_told(shot, used);
     }
     if (count)
         db_fit_say(log, "\n%zu shot%s %s:\n", count, count > 1 ? "s" : "",
@@ -570,8 +575,7 @@ static void say_reasons(db_fit_log *log, const db_fit_shots_result *r, int used)
                                : "was excluded");
     for (size_t s = 0; s < r->shot_count; s++) {
         const db_fit_result *const shot = &r->shot[s];
-        if (shot->used == used && !shot->verdict.usable)
-            db_fit_say(log, "  %s: %s\n", shot->name, shot->reason);
+        if (is_told(shot, used)) db_fit_say(log, "  %s: %s\n", shot->name, shot->reason);
     }
 }
 

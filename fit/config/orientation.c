@@ -5,6 +5,7 @@
 #include "base/vector.h"
 #include "fit/config/quantity.h"
 
+#include <dualbragg/expert/mosflm_matrix.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <stdio.h>
@@ -132,6 +133,21 @@ void db_orientation_off_setting(const db_crystal *crystal, double back[9]) {
 void db_orientation_on_setting(const double rotation[9], const db_fit_config *config,
                                double turned[9]) {
     db_orientation_plus(rotation, config->setup.misset_frame, turned);
+}
+
+int db_orientation_given(db_context *context, const db_fit_config *config, double rotation[9]) {
+    db_crystal crystal = { .cell = { 1, 1, 1, 90, 90, 90 } };
+    double matrix[9];
+    if (!isnan(config->orientation[0]))
+        memcpy(crystal.orientation, config->orientation, sizeof crystal.orientation);
+    else if (!*config->matrix_file ||
+             db_read_mosflm_matrix(context, config->matrix_file, matrix) != DB_OK ||
+             db_crystal_set_matrix(context, &crystal, matrix) != DB_OK)
+        return 0;
+    memcpy(crystal.misset, config->setup.misset, sizeof crystal.misset);
+    memcpy(crystal.misset_frame, config->setup.misset_frame, sizeof crystal.misset_frame);
+    db_orientation_of(&crystal, rotation);
+    return 1;
 }
 
 int db_orientation_has_setting(const db_fit_config *config) {

@@ -62,6 +62,8 @@ void db_orientation_off_setting(const db_crystal *crystal, double back[9]);
 /* The rotation of a crystal on the setting of a configuration, from the one that settings are counted from. */
 void db_orientation_on_setting(const double rotation[9], const db_fit_config *config,
                                double turned[9]);
+/* Does a configuration name an orientation, of its own or as a matrix? rotation: gets it. */
+int db_orientation_given(db_context *context, const db_fit_config *config, double rotation[9]);
 /* Does a configuration name a setting? */
 int db_orientation_has_setting(const db_fit_config *config);
 /* Are two settings the same, within an angle (degree)? */

@@ -6,6 +6,7 @@
 #include "base/frame_name.h"
 #include "base/vector.h"
 #include "fit/config/listed_experiment.h"
+#include "fit/config/config_print.h"
 #include "fit/config/orientation.h"
 #include "fit/merge/indexing.h"
 
@@ -19,76 +20,89 @@
 typedef struct setting {
     int known;  /* 1: a file places spindle and detector, */
     int listed; /* as an experiment list, which the configuration names; 0: the image itself */
-    int sought; /* 1: the orientation is to be found; 0: the crystal is that of the configuration or list */
-    double crystal[9]; /* turn by the circles; or orientation of the crystal */
+    int sought; /* 1: the orientation is to be found, and the file's laboratory may be used */
+    int given;  /* 1: the crystal is that of the configuration or list */
+    double circles[9], crystal[9]; /* turn by the circles; orientation that is given */
     double spindle[3], normal[3], distance;
 } setting;
+
+/* Is there no number of a detector in a laboratory that is not the file's? */
+static int takes_place(const db_setup *s) {
+    const double numbers[] = { s->beam_centre_px[0], s->beam_centre[0], s->org[0],
+                               s->close_point[0],    s->origin[0],      s->pixel_size,
+                               s->fast_axis[0],      s->slow_axis[0],   s->spindle_axis[0],
+                               s->twotheta };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!isnan(numbers[i])) return 0;
+    return s->convention == DB_CONVENTION_MOSFLM && !s->detector_pixels[0] && s->pivot < 0 &&
+           !s->curved && !s->compat;
+}
 
 /* Does the configuration leave the orientation, the setting of the goniometer, and the place of the detector to search and
  * files? */
 static int is_open(const db_fit_config *config) {
-    const db_setup *const s = &config->setup;
-    const int open = (config->find_orientation || config->automatic) && config->header_geometry &&
-                     !*config->matrix_file && isnan(config->orientation[0]) && isnan(s->distance) &&
-                     isnan(s->close_distance) && isnan(s->beam_centre_px[0]) &&
-                     isnan(s->beam_centre[0]) && isnan(s->org[0]) && isnan(s->close_point[0]) &&
-                     isnan(s->origin[0]);
-    return open && !db_orientation_has_setting(config);
+    return (config->find_orientation || config->automatic) && config->header_geometry &&
+           !*config->matrix_file && isnan(config->orientation[0]) && takes_place(&config->setup) &&
+           !db_orientation_has_setting(config);
 }
 
-static void take_listed(const db_fit_config *config, const db_listed *own, setting *to) {
+static void take_listed(const db_listed *own, setting *to) {
     to->known = 1;
-    to->sought = !own->content.has_crystal && is_open(config);
-    memcpy(to->crystal, own->content.circles, sizeof to->crystal);
-    if (own->content.has_crystal) db_orientation_of(&own->experiment.crystal, to->crystal);
+    to->given = own->content.has_crystal;
+    memcpy(to->circles, own->content.circles, sizeof to->circles);
+    if (to->given) db_orientation_of(&own->experiment.crystal, to->crystal);
     memcpy(to->spindle, own->experiment.goniometer.spindle_axis, sizeof to->spindle);
     memcpy(to->normal, own->experiment.detector.normal, sizeof to->normal);
     to->distance = own->experiment.detector.distance;
 }
 
-/* Reads what the experiment list of a frame says, or the image itself. *file: where the setting before came from; an image of
- * the same file has the same. */
-static db_status read_setting(db_context *context, const db_fit_config *config,
-                              const setting *before, char file[DB_FIT_PATH_SIZE], setting *to) {
+/* What files of images say: the file that was read last, since frames of one file stand alike. */
+typedef struct image_files {
+    int placed; /* 0: images of the instrument do not say how they were taken */
+    char last[DB_FIT_PATH_SIZE];
+    setting said;
+} image_files;
+
+/* Reads what the experiment list of a frame says, or the image itself. */
+static db_status read_setting(db_context *context, const db_fit_config *config, image_files *files,
+                              setting *to) {
     const int listed = *config->expt_file != '\0';
     db_expt_selection selection = { .number = -1, .image = config->image_file };
     db_listed own;
     char name[DB_FIT_PATH_SIZE];
+    if (!listed && !files->placed) return DB_OK;
     if (listed) {
         selection = db_listed_experiment(config);
         snprintf(name, sizeof name, "%s", config->expt_file);
     } else if (db_frame_split(config->image_file, name, sizeof name) > 0 &&
-               strcmp(name, file) == 0) {
-        *to = *before;
+               strcmp(name, files->last) == 0) {
+        *to = files->said;
         return DB_OK;
     }
-    snprintf(file, DB_FIT_PATH_SIZE, "%s", listed ? "" : name);
     const db_status status = db_listed_select(context, name, &selection, &own);
-    if (status != DB_OK) return status == DB_ERROR_MEMORY ? status : DB_OK;
-    take_listed(config, &own, to);
-    to->listed = listed;
-    db_listed_clear(&own);
-    return DB_OK;
-}
-
-/* What the configuration says of the crystal. */
-static void take_orientation(const db_fit_config *config, setting *to) {
-    if (isnan(config->orientation[0])) return;
-    to->sought = 0;
-    memcpy(to->crystal, config->orientation, sizeof to->crystal);
+    if (status == DB_OK) {
+        take_listed(&own, to);
+        to->listed = listed;
+        db_listed_clear(&own);
+    }
+    if (!listed && status != DB_OK && status != DB_ERROR_FILE && !files->said.known)
+        files->placed = 0;
+    if (!listed && status == DB_OK) {
+        snprintf(files->last, sizeof files->last, "%s", name);
+        files->said = *to;
+    }
+    return status == DB_ERROR_MEMORY ? status : DB_OK;
 }
 
 static db_status read_settings(db_context *context, const db_fit_shot_list *list, setting *all) {
-    char file[DB_FIT_PATH_SIZE] = "";
-    int placed = 1; /* 0: images of the instrument do not say how they were taken */
+    image_files files = { .placed = 1 };
     for (size_t i = 0; i < list->count; i++) {
         db_fit_config config = { .image_file = "" };
-        all[i] = (setting){ .crystal = { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
         db_status status = db_fit_shot_list_config(context, list, i, &config);
-        if (status == DB_OK && (placed || *config.expt_file))
-            status = read_setting(context, &config, &all[i > 0 ? i - 1 : 0], file, &all[i]);
-        if (status == DB_OK) take_orientation(&config, &all[i]);
-        placed &= i > 0 || all[i].known;
+        if (status == DB_OK) status = read_setting(context, &config, &files, &all[i]);
+        if (status == DB_OK) all[i].given |= db_orientation_given(context, &config, all[i].crystal);
+        all[i].sought = all[i].known && !all[i].given && status == DB_OK && is_open(&config) &&
+                        !list->entry[i].is_config;
         db_fit_config_clear(&config);
         if (status == DB_ERROR_MEMORY) return status;
     }
@@ -101,66 +115,97 @@ static double angle_between(const double a[9], const double b[9]) {
     return acos(fmin(fmax(0.5 * (trace - 1), -1), 1)) / DB_DEGREE;
 }
 
-/* Is it the same setting? Circles and arms are set anew by more; the orientations of one sweep that was refined frame by frame
- * differ by less. */
-static int is_same(const setting *a, const setting *b, db_fit_setting of) {
-    const double turn = 0.5, way = 0.005; /* degree; part of the distance */
+/* What is compared: orientations, if all are given; else what files say of circles, spindle and detector. */
+static int tells_setting(const setting *a, int sought) { return sought ? a->known : a->given; }
+
+/* Is it the same setting? Circles and arms are set anew by more; the orientations and distances of one sweep that was refined
+ * frame by frame differ by less. */
+static int is_same(const setting *a, const setting *b, int sought, db_fit_setting of) {
+    const double turn = 0.5, way = sought ? 5e-4 : 5e-3; /* degree; part of the distance */
     const int known = a->known && b->known,
               spindle = !known || db_dot(a->spindle, b->spindle) > cos(turn * DB_DEGREE);
     if (of == DB_FIT_SETTING_CRYSTAL)
-        return spindle && angle_between(a->crystal, b->crystal) < turn;
+        return spindle && angle_between(sought ? a->circles : a->crystal,
+                                        sought ? b->circles : b->crystal) < turn;
     if (of == DB_FIT_SETTING_SPINDLE || !known) return spindle;
     return db_dot(a->normal, b->normal) > cos(turn * DB_DEGREE) &&
            fabs(a->distance - b->distance) < way * fabs(a->distance);
 }
 
-/* Numbers the settings in the order in which they appear. Returns how many there are. */
-static size_t number_settings(const setting *all, db_fit_setting of, size_t *first,
+/* Numbers the settings in the order in which they appear. A frame that says nothing has that of the frame before, or behind.
+ * Returns how many there are. */
+static size_t number_settings(const setting *all, int sought, db_fit_setting of, size_t *first,
                               db_fit_shot_list *list) {
-    size_t count = 0;
+    size_t count = 0, before = 0;
     for (size_t i = 0; i < list->count; i++) {
         size_t k = 0;
-        while (k < count && !is_same(&all[first[k]], &all[i], of)) k++;
-        if (k == count) first[count++] = i;
-        list->entry[i].setting[of] = k;
+        if (tells_setting(&all[i], sought)) {
+            while (k < count && !is_same(&all[first[k]], &all[i], sought, of)) k++;
+            if (k == count) first[count++] = i;
+            before = k;
+        }
+        list->entry[i].setting[of] = before;
     }
     return count;
 }
 
-static db_status take_setting(db_context *context, const setting *first, const setting *own,
-                              db_shot_entry *entry) {
-    char turn[DB_ORIENTATION_KEY_SIZE], expt[DB_FIT_PATH_SIZE + 20], file[DB_FIT_PATH_SIZE];
-    db_orientation_setting_key(first->crystal, own->crystal, turn);
-    (void)db_frame_split(entry->name, file, sizeof file);
-    snprintf(expt, sizeof expt, "model.expt=%s", file);
-    return db_need_memory(context,
-                          db_shot_entry_override(entry, turn) &&
-                              (own->listed || db_shot_entry_override(entry, expt)),
-                          "the settings of the goniometer");
-}
-
 static size_t count_fewest(const db_fit_shot_list *list, size_t settings, size_t *frames) {
     size_t fewest = list->count;
-    memset(frames, 0, settings * sizeof *frames);
+    memset(frames, 0, list->count * sizeof *frames);
     for (size_t i = 0; i < list->count; i++)
         frames[list->entry[i].setting[DB_FIT_SETTING_CRYSTAL]]++;
     for (size_t k = 0; k < settings; k++) fewest = frames[k] < fewest ? frames[k] : fewest;
     return fewest;
 }
 
+/* Hands an entry what its file says, relative to the first one. */
+static db_status take_setting(db_context *context, const setting *first, const setting *own,
+                              db_shot_entry *entry) {
+    char turn[DB_ORIENTATION_KEY_SIZE], file[DB_FIT_PATH_SIZE], *expt = NULL;
+    db_orientation_setting_key(first->circles, own->circles, turn);
+    (void)db_frame_split(entry->name, file, sizeof file);
+    if (!own->listed) DB_TRY(db_yaml_setting(context, "model.expt", file, &expt));
+    const int added =
+        db_shot_entry_override(entry, turn) && (!expt || db_shot_entry_override(entry, expt));
+    free(expt);
+    return db_need_memory(context, added, "the settings of the goniometer");
+}
+
+/* Circles that files name, but the configuration leaves no room for. */
+static void say_unused(db_context *context, const db_fit_shot_list *list, const setting *all) {
+    const setting *first = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!all[i].known || all[i].given) continue;
+        if (!first) first = &all[i];
+        if (is_same(first, &all[i], 1, DB_FIT_SETTING_CRYSTAL)) continue;
+        db_notice(context,
+                  "%s: the circles of the goniometer stand otherwise than on %s, which is not "
+                  "used, because "
+                  "the configuration places the detector itself: leave out the pixel size, beam "
+                  "centre, axes and convention, or name the orientation of each sweep",
+                  list->entry[i].name, list->entry[first - all].name);
+        return;
+    }
+}
+
 db_status db_goniometer_settings_take(db_context *context, db_fit_shot_list *list) {
     setting *const all = calloc(list->count + 1, sizeof *all);
-    size_t *const first = calloc(list->count + 1, sizeof *first), most = 1;
+    size_t *const first = calloc(list->count + 1, sizeof *first), from = list->count;
     db_status status = db_need_memory(context, all && first, "the settings of the goniometer");
     if (status == DB_OK) status = read_settings(context, list, all);
+    for (size_t i = list->count; i-- > 0 && status == DB_OK;)
+        if (all[i].sought) from = i;
+    const int sought = from < list->count;
+    list->settings = 1;
     for (int s = 0; s < DB_FIT_SETTINGS && status == DB_OK; s++) {
-        const size_t count = number_settings(all, (db_fit_setting)s, first, list);
-        most = count > most ? count : most;
+        const size_t count = number_settings(all, sought, (db_fit_setting)s, first, list);
+        list->settings = count > list->settings ? count : list->settings;
         if (s == DB_FIT_SETTING_CRYSTAL) list->fewest_frames = count_fewest(list, count, first);
     }
-    for (size_t i = 0; i < list->count && most > 1 && status == DB_OK; i++)
-        if (all[i].known && all[i].sought && all[0].sought && !list->entry[i].is_config)
-            status = take_setting(context, &all[0], &all[i], &list->entry[i]);
+    if (status == DB_OK && !sought && (list->config.find_orientation || list->config.automatic))
+        say_unused(context, list, all);
+    for (size_t i = from; i < list->count && list->settings > 1 && status == DB_OK; i++)
+        if (all[i].sought) status = take_setting(context, &all[from], &all[i], &list->entry[i]);
     free(all);
     free(first);
     return status;
@@ -175,8 +220,8 @@ size_t db_goniometer_settings_count(const db_fit_shot_list *list) {
     return count;
 }
 
-void db_goniometer_settings_near(db_context *context, const double cell[6], const double found[9],
-                                 double orientation[9]) {
+int db_goniometer_settings_near(db_context *context, const double cell[6], const double found[9],
+                                double orientation[9]) {
     const double most = 5; /* degree: circles of measured sweeps were wrong by 0.8 */
     static const db_space_group none = { .number = 1, .centring_count = 1 };
     double nearest = most, best[9];
@@ -193,4 +238,5 @@ void db_goniometer_settings_near(db_context *context, const double cell[6], cons
         memcpy(best, crystal.orientation, sizeof best);
     }
     if (nearest < most) memcpy(orientation, best, sizeof best);
+    return nearest < most;
 }

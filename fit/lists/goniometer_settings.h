@@ -13,8 +13,8 @@ db_status db_goniometer_settings_take(db_context *context, db_fit_shot_list *lis
 size_t db_goniometer_settings_count(const db_fit_shot_list *list);
 
 /* Replaces an orientation by another one of the same lattice, if this, indexed in one of the ways that keep the metric of the
- * cell, differs by less than circles are wrong; else does nothing. */
-void db_goniometer_settings_near(db_context *context, const double cell[6], const double found[9],
-                                 double orientation[9]);
+ * cell, differs by less than circles are wrong; else does nothing, and returns 0. */
+int db_goniometer_settings_near(db_context *context, const double cell[6], const double found[9],
+                                double orientation[9]);
 
 #endif

@@ -66,6 +66,7 @@ enum { CELL_KEY = 200 };
 /* Further results of a search, as keys of a configuration; "": none. */
 typedef struct search_keys {
     char cell[CELL_KEY], beam[100];
+    double constants[6]; /* of the cell in use */
 } search_keys;
 
 static void write_cell(const double cell[6], char key[CELL_KEY]) {
@@ -135,7 +136,7 @@ static db_status search_lattices(db_context *context, size_t most, db_fit_config
 static db_status find_lattices(db_context *context, db_fit_shot_list *list) {
     db_fit_config *const config = &list->config;
     db_fit_config own;
-    search_keys keys = { "", "" };
+    search_keys keys = { .cell = "" };
     db_status status = db_fit_config_copy(context, config, &own);
     if (status == DB_OK)
         status = search_lattices(context, (size_t)config->find_orientation, &own, list->lattice,
@@ -304,7 +305,7 @@ static db_status orient_frame(db_context *context, const db_fit_lattice *lattice
 
 static db_status orient_frames(db_context *context, const db_fit_found_cell *cell,
                                db_fit_shot_list *list) {
-    const search_keys none = { "", "" };
+    const search_keys none = { .cell = "" };
     db_fit_lattice lattice = { .found = cell->found };
     db_status status = DB_OK;
     memcpy(lattice.orientation, cell->orientation, sizeof lattice.orientation);
@@ -387,6 +388,7 @@ static db_status find_by_frames(db_context *context, const db_fit_shot_list *lis
         status = db_find_lattices_of_spots(context, &all->config.settings, all->spots, &all->start,
                                            most, lattice, found);
         if (*found) name_corrections(&all->config, lattice, &all->start, keys);
+        memcpy(keys->constants, all->start.crystal.cell, sizeof keys->constants);
     }
     if (!all) return status;
     if (all->known) {
@@ -437,7 +439,7 @@ static db_status orient_settings(db_context *context, db_fit_shot_list *list, si
                                  size_t *shot, db_fit_lattice *lattice, search_keys *keys) {
     size_t best = settings;
     for (size_t k = 0; k < settings; k++) {
-        search_keys own = { "", "" };
+        search_keys own = { .cell = "" };
         size_t count = 0, found;
         for (size_t i = 0; i < list->count; i++)
             if (list->entry[i].setting[DB_FIT_SETTING_CRYSTAL] == k) shot[count++] = i;
@@ -451,15 +453,23 @@ static db_status orient_settings(db_context *context, db_fit_shot_list *list, si
             *keys = own;
         }
     }
+    for (size_t k = 0; k < settings && best == settings; k++) lattice[k] = list->lattice[0];
     if (best == settings) return DB_OK;
     list->lattice[0] = lattice[best];
     list->lattice_count = 1;
     for (size_t k = 0; k < settings; k++) {
         const db_fit_lattice own = lattice[k];
         lattice[k] = lattice[best];
-        if (k != best && own.found.log_probability < 0)
-            db_goniometer_settings_near(context, list->config.setup.cell, own.orientation,
-                                        lattice[k].orientation);
+        if (k == best || !(own.found.log_probability < 0) ||
+            db_goniometer_settings_near(context, keys->constants, own.orientation,
+                                        lattice[k].orientation))
+            continue;
+        lattice[k] = own;
+        db_notice(context,
+                  "the orientation on setting %zu of the goniometer is not that which its circles "
+                  "tell: its "
+                  "reflections may have other, equivalent indices than those of setting %zu",
+                  k + 1, best + 1);
     }
     return DB_OK;
 }
@@ -485,17 +495,22 @@ static db_status make_series(db_context *context, db_fit_shot_list *list) {
     const size_t settings = db_goniometer_settings_count(list);
     size_t *const shot = calloc(list->count + 1, sizeof *shot);
     db_fit_lattice *const own = calloc(settings + 1, sizeof *own);
-    search_keys keys = { "", "" };
+    search_keys keys = { .cell = "" };
     db_status status = db_need_memory(context, shot && own, "the orientation of a series");
-    const int asked = list->config.find_orientation || list->config.automatic;
-    if (status == DB_OK && asked && settings > 1 && list->config.find_orientation <= 1)
+    const int asked = list->config.find_orientation || list->config.automatic,
+              one = list->config.find_orientation <= 1;
+    if (status == DB_OK && asked && settings > 1 && one)
         status = orient_settings(context, list, settings, shot, own, &keys);
-    list->sets_anew = list->lattice_count == 1;
-    if (status == DB_OK && asked && !list->sets_anew)
-        status = find_crystals(context, list, shot, &keys);
+    int each = list->lattice_count == 1;
+    if (status == DB_OK && asked && !each) status = find_crystals(context, list, shot, &keys);
+    if (status == DB_OK && settings > 1 && !one && list->lattice_count == 1) {
+        status = orient_settings(context, list, settings, shot, own, &keys);
+        each = 1;
+    }
+    list->sets_anew = list->settings > 1 && list->lattice_count == 1;
     list->config.find_orientation = 0;
     db_shot_list_share(list, &list->config.settings);
-    if (status == DB_OK) status = orient_series(context, list->sets_anew ? own : NULL, &keys, list);
+    if (status == DB_OK) status = orient_series(context, each ? own : NULL, &keys, list);
     free(shot);
     free(own);
     return status;

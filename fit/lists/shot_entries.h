@@ -27,9 +27,10 @@ struct db_fit_shot_list {
     char **override; /* of all */
     size_t count;
     db_shot_entry *entry;
-    int sets_anew; /* 1: a series of several settings, on each of which the orientation was sought */
-    size_t
-        fewest_frames; /* of a series: with one setting of the crystal; 0: no series, or not counted yet */
+    /* Of a series: most settings of crystal, spindle or detector, and fewest frames with one setting of the crystal; 0: not
+     * counted yet. sets_anew: 1: of several settings, and the orientation was sought */
+    size_t settings, fewest_frames;
+    int sets_anew;
     /* lattices found on one image, which are the entries, or on the frames of a series; 0: none */
     size_t lattice_count;
     db_fit_lattice lattice[DB_FIT_MOST_LATTICES];

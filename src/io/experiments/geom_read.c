@@ -245,6 +245,8 @@ static db_status check_regions(const db_geom *geom) {
 
 static db_status say_panel(const db_geom *geom, size_t p, double wavelength, db_expt_panel *said) {
     const db_geom_panel *const panel = &geom->panel[p];
+    const int are_electrons =
+        wavelength < DB_SHORTEST_X_RAY || strcmp(geom->wavelength_key, "electron_voltage") == 0;
     size_t room = 0;
     *said = (db_expt_panel){ .trusted = { panel->least, fmin(panel->most, panel->max_adu) },
                              .gain = 1 };
@@ -259,9 +261,8 @@ static db_status say_panel(const db_geom *geom, size_t p, double wavelength, db_
     if (panel->adu_per_photon > 0)
         said->gain = panel->adu_per_photon;
     else if (panel->adu_per_ev > 0)
-        said->gain =
-            panel->adu_per_ev * (wavelength < DB_SHORTEST_X_RAY ? db_electron_energy(wavelength)
-                                                                : DB_EV_ANGSTROM / wavelength);
+        said->gain = panel->adu_per_ev *
+                     (are_electrons ? db_electron_energy(wavelength) : DB_EV_ANGSTROM / wavelength);
     DB_TRY(mask_edges(geom, p, said, &room));
     return mask_regions(geom, p, said, &room);
 }

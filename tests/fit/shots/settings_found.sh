@@ -107,3 +107,23 @@ sys.exit(not (all(abs(d - 100.2) < 0.02 for d in distances[:8]) and all(abs(d - 
               len(set(distances)) == 2 and off < 0.01))
 END
 grep -q "^  from .*sweep_1_0001.img on" found.log || fail "the printout does not name the second setting: $(cat found.log)"
+
+# a first frame that is not there takes no sweep along; the list names the circles, each line an image
+{ echo missing_0001.img; ls sweep_0_000[1-4].img sweep_1_000[1-4].img; } > frames.txt
+sed 's/named.expt/frames.txt/; s/^model: {/&expt: named.expt, /' series.yaml > frames.yaml
+fit 0 frames.yaml --output few --no-report
+grep -q '^8 of 9 shots in use' few.log || fail "a missing first frame: $(grep excluded few.log)"
+near "cell a by half of the frames" "$(refined few.json cell_a)" 58 0.02
+
+# one setting of the goniometer, and the detector alone moves: each place has its distance
+sed 's/(none, product(wrong, chi)), (100.2, 129.7)/(none, none), (100.2, 129.7)/; s/(none, chi), (100, 130)/(none, none), (100, 130)/' \
+    lists.py > moved.py
+python3 -S moved.py
+for frame in 1 2 3 4; do
+    "$DUALBRAGG" sim -expt truth.expt -expt_number 1 -expt_frame $frame -N 12 -gauss_xtal -default_F 1e6 -fluence 3e19 \
+        -oversample 1 -spots closed -mosaic_rms 0.1 -water 30 -seed $((20 + frame)) -noisefile sweep_1_000$frame.img > /dev/null
+done
+fit 0 frames.yaml --output moved --no-report
+grep -q '^8 of 9 shots in use' moved.log || fail "frames were excluded: $(grep excluded moved.log)"
+near "cell a, the detector moved" "$(refined moved.json cell_a)" 58 0.02
+near "cell c, the detector moved" "$(refined moved.json cell_c)" 92 0.03
