@@ -387,7 +387,8 @@ static void mistakes_are_named(void **state) {
         { "{a: 0, b: 1}", "panel_groups:shift_fast: {follows: b:shift_slow}\n  b:shift_slow:",
           "refine.panel_groups:shift_fast: cannot follow" },
         { "{a: 0}", "a:shift_fast: {follows: panel_groups:shift_slow}", "expected one quantity" },
-        { "{a: 0}", "a:shift_fast: {shared: maybe}", "expected one of no, yes, by_setting, found 'maybe'" },
+        { "{a: 0}", "a:shift_fast: {shared: maybe}",
+          "expected one of no, yes, by_setting, found 'maybe'" },
         { "{a: 0}", "a:shift_fast:\nstages: [{refine: [a:shift_slow]}]",
           "a:shift_slow is not among the parameters of refine" },
     };
