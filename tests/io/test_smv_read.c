@@ -306,6 +306,21 @@ static void a_header_longer_than_declared_is_noticed(void **state) {
                    "long.img", "'}'", "512");
 }
 
+/* A program that copies lines as strings of C leaves the byte 0 in place of a line feed. */
+static void a_zero_byte_ends_a_line_of_a_header(void **state) {
+    (void)state;
+    enum { HEADER = 512 };
+    static const char keys[] = "{\nHEADER_BYTES= 512;\n" LAYOUT "DISTANCE=70;\0WAVELENGTH=2;\0}  ";
+    char bytes[HEADER + sizeof six] = { 0 };
+    memcpy(bytes, keys, sizeof keys);
+    memcpy(bytes + HEADER, six, sizeof six);
+    db_measured_image image;
+    expect_ok(test_context(),
+              db_read_image(test_context(), folder_file("zero.img", bytes, sizeof bytes), &image));
+    assert_true(image.distance == 70 && image.wavelength == 2 && image.value[1] == 256);
+    db_measured_image_clear(&image);
+}
+
 static void other_contents_are_refused_by_what_they_are(void **state) {
     (void)state;
     db_context *context = test_context();
@@ -398,6 +413,7 @@ int main(void) {
         cmocka_unit_test(bad_headers_are_errors_that_name_the_key),
         cmocka_unit_test(zeros_are_not_known_and_named),
         cmocka_unit_test(a_header_longer_than_declared_is_noticed),
+        cmocka_unit_test(a_zero_byte_ends_a_line_of_a_header),
         cmocka_unit_test(other_contents_are_refused_by_what_they_are),
         cmocka_unit_test(the_reference_images_are_read),
         cmocka_unit_test(measured_images_are_read),

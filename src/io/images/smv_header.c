@@ -17,14 +17,19 @@ static void trim(const char **start, const char **end) {
     while (*start < *end && is_blank((*end)[-1])) --*end;
 }
 
+/* Where the line ends: some programs write the byte 0 in place of a line feed. */
+static const char *find_line_end(const char *line, const char *end) {
+    while (line < end && *line != '\n' && *line != '\0') line++;
+    return line;
+}
+
 /* The trimmed value of the last line "key = value" between start and end. */
 static int find_value(const char *start, const char *end, const char *key, const char **value,
                       const char **value_end) {
     const size_t key_length = strlen(key);
     int found = 0;
     for (const char *line = start; line < end;) {
-        const char *line_end = memchr(line, '\n', (size_t)(end - line));
-        if (!line_end) line_end = end;
+        const char *line_end = find_line_end(line, end);
         const char *equals = memchr(line, '=', (size_t)(line_end - line));
         if (equals) {
             const char *name = line;
@@ -49,9 +54,8 @@ static const char *find_closing_brace(const char *start, const char *end) {
         const char *first = line;
         while (first < end && is_blank(*first)) first++;
         if (first < end && *first == '}') return first;
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        if (!newline) break;
-        line = newline + 1;
+        line = find_line_end(line, end);
+        if (line < end) line++;
     }
     return NULL;
 }
