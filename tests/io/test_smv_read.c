@@ -193,6 +193,38 @@ static void a_centre_that_looks_like_pixels_is_named(void **state) {
     }
 }
 
+static void a_centre_that_another_key_contradicts_is_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *keys;
+        int named;
+    } cases[] = { { "BEAM_CENTER_X=40.02;\nBEAM_CENTER_Y=42.64;\n", 1 },
+                  { "BEAM_CENTER_X=41.85;\nBEAM_CENTER_Y=42.64;\n", 0 },
+                  { "BEAM_CENTER_X=42.64;\nBEAM_CENTER_Y=41.84;\n", 0 },
+                  { "BEAM_CENTER_X=523;\nBEAM_CENTER_Y=533;\n", 0 },
+                  { "BEAM_CENTER_X=40.02;\nBEAM_CENTER_Y=42.64;\nMOSFLM_CENTER_X=41.8;\n"
+                    "MOSFLM_CENTER_Y=42.6;\n",
+                    0 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char keys[300];
+        db_context *context = NULL;
+        db_measured_image image;
+        snprintf(keys, sizeof keys,
+                 LAYOUT "PIXEL_SIZE=0.08;\nDENZO_X_BEAM=41.84;\nDENZO_Y_BEAM=42.64;\n%s",
+                 cases[i].keys);
+        notices[0] = '\0';
+        assert_int_equal(db_context_create(&context), DB_OK);
+        db_context_set_notices(context, keep_notice, NULL);
+        expect_ok(context,
+                  db_read_image(context, smv_file("two.img", keys, six, sizeof six), &image));
+        db_context_destroy(&context);
+        if ((strstr(notices, "41.84 and 42.64, are the beam centre; BEAM_CENTER_X and "
+                             "BEAM_CENTER_Y, 40.02 and 42.64") != NULL) != cases[i].named)
+            fail_msg("case %zu: %s", i, notices);
+        db_measured_image_clear(&image);
+    }
+}
+
 /* d*TREK names them in its own case. Numbers from 32768 on may be parts of larger ones. */
 static void compressions_of_dtrek_are_seen(void **state) {
     (void)state;
@@ -408,6 +440,7 @@ int main(void) {
         cmocka_unit_test(keys_match_exactly_and_the_last_one_counts),
         cmocka_unit_test(the_beam_centre_comes_from_the_least_ambiguous_key),
         cmocka_unit_test(a_centre_that_looks_like_pixels_is_named),
+        cmocka_unit_test(a_centre_that_another_key_contradicts_is_named),
         cmocka_unit_test(compressions_of_dtrek_are_seen),
         cmocka_unit_test(simulators_add_a_pedestal_of_40_unless_they_say_otherwise),
         cmocka_unit_test(bad_headers_are_errors_that_name_the_key),

@@ -35,9 +35,9 @@ int db_is_smv(const db_file_content *content) {
 
 static int is_near(double a, double b, double tolerance) { return fabs(a - b) < tolerance; }
 
-/* Corrects a DENZO centre whose numbers are swapped. Writers of electron diffraction give BEAM_CENTER in pixels, X
- * along fast, and some give DENZO in mm in the same order, which is not DENZO's. ADSC detectors give the same pair
- * twice. Simulators (with MOSFLM_CENTER) are taken at their word. */
+/* Corrects a DENZO centre whose numbers are swapped, and names one that BEAM_CENTER contradicts. Writers of electron
+ * diffraction give BEAM_CENTER in pixels, X along fast, and some give DENZO in mm in the same order, which is not
+ * DENZO's. ADSC detectors give the same pair twice. Simulators (with MOSFLM_CENTER) are taken at their word. */
 static db_status resolve_swapped(const db_smv_header *header, const double denzo[2],
                                  db_image_geometry *g) {
     double stated[2], mosflm[2];
@@ -45,11 +45,18 @@ static db_status resolve_swapped(const db_smv_header *header, const double denzo
     const double pixel = g->pixel_size;
     DB_TRY(db_smv_header_pair(header, "BEAM_CENTER_X", "BEAM_CENTER_Y", stated, &found));
     DB_TRY(db_smv_header_pair(header, "MOSFLM_CENTER_X", "MOSFLM_CENTER_Y", mosflm, &simulated));
-    if (!found || simulated || !(pixel > 0) || is_near(denzo[0], denzo[1], pixel)) return DB_OK;
+    if (!found || simulated || !(pixel > 0)) return DB_OK;
+    if (is_near(stated[0], denzo[0], pixel) && is_near(stated[1], denzo[1], pixel)) return DB_OK;
     const int in_pixels = is_near(stated[0] * pixel, denzo[0], pixel) &&
                           is_near(stated[1] * pixel, denzo[1], pixel),
               in_mm = is_near(stated[0], denzo[1], pixel) && is_near(stated[1], denzo[0], pixel);
-    if (!in_pixels && !in_mm) return DB_OK;
+    if (!in_pixels && !in_mm)
+        db_notice(
+            header->context,
+            "%s: DENZO_X_BEAM and DENZO_Y_BEAM, %g and %g, are the beam centre; BEAM_CENTER_X "
+            "and BEAM_CENTER_Y, %g and %g, differ from them",
+            header->path, denzo[0], denzo[1], stated[0], stated[1]);
+    if ((!in_pixels && !in_mm) || is_near(denzo[0], denzo[1], pixel)) return DB_OK;
     g->beam_centre[0] = in_pixels ? stated[0] * pixel : stated[1];
     g->beam_centre[1] = in_pixels ? stated[1] * pixel : stated[0];
     db_notice(header->context,
