@@ -272,16 +272,20 @@ static void about_verdict(list *l) {
              UNLIKE " Orientation and cell may be used", v->light_spots, 100 * v->light_part);
 }
 
-static void about_fit(list *l) {
-    const db_fit_result *const r = l->result;
-    const db_fit_statistics *const s = &r->after;
-    if (s->chi2_reduced > MISFIT)
+static void about_misfit(list *l, double chi2_reduced, const char *part, const char *parts) {
+    if (chi2_reduced > MISFIT)
         warn(l,
              "refine the crystal's size and mosaic spread; compare measured and model spots in the "
              "shoeboxes",
              "chi2 per degree of freedom is %.2f: the misfit exceeds the noise; standard errors "
-             "include misfit that differs from region to region, not misfit that all spots share",
-             s->chi2_reduced);
+             "include misfit that differs from %s to %s, not misfit that all %s share",
+             chi2_reduced, part, part, parts);
+}
+
+static void about_fit(list *l) {
+    const db_fit_result *const r = l->result;
+    const db_fit_statistics *const s = &r->after;
+    about_misfit(l, s->chi2_reduced, "region", "spots");
     if (s->chi2_reduced < OVERESTIMATED && s->pixels > 0)
         warn(l, "give data.gain and data.readout_noise of your detector; lower data.model_error",
              "chi2 per degree of freedom is %.2f: gain, readout noise or model error are "
@@ -461,6 +465,7 @@ db_status db_fit_undetermined_warnings_add(db_context *context, db_fit_shots_res
     if (result->in_full) return DB_OK; /* each shot has warnings of its own */
     if (!result->passages || result->intensities) about_undetermined(&l);
     about_own(&l, result);
+    about_misfit(&l, result->chi2_reduced[1], "shot", "shots");
     return give_list(context, &l, result);
 }
 

@@ -12,7 +12,7 @@ db_status db_fit_series_warnings_make(db_context *context, double distance,
                                       db_fit_shots_result *result);
 
 /* Adds warnings of shared quantities, unless a series has them, and of quantities of single shots that the data do not
- * determine. In the process that knows all shots. */
+ * determine, and of misfit beyond noise. In the process that knows all shots. */
 db_status db_fit_undetermined_warnings_add(db_context *context, db_fit_shots_result *result);
 
 /* Adds a warning of a centring that nobody has named. In the process that knows all shots. */

@@ -667,6 +667,23 @@ static void a_series_warns(void **state) {
     db_fit_settings_clear(&edge);
 }
 
+static void shots_that_noise_does_not_explain_are_named(void **state) {
+    (void)state;
+    for (int in_full = 0; in_full < 2; in_full++) {
+        db_fit_shots_result result = { .chi2_reduced = { 2000, 543.42 }, .in_full = in_full };
+        assert_int_equal(db_fit_undetermined_warnings_add(stills.context, &result), DB_OK);
+        assert_int_equal(result.warning_count, !in_full);
+        if (in_full) continue; /* each shot has this warning */
+        assert_non_null(strstr(result.warnings[0], "chi2 per degree of freedom is 543.42"));
+        assert_non_null(strstr(result.warnings[0], "from shot to shot"));
+        free(result.warnings);
+        free((void *)result.advice);
+    }
+    db_fit_shots_result alike = { .chi2_reduced = { 2000, 1.9 } };
+    assert_int_equal(db_fit_undetermined_warnings_add(stills.context, &alike), DB_OK);
+    assert_int_equal(alike.warning_count, 0);
+}
+
 /* Frames that a series marks, of as many series of this brightness and width of the model. */
 static size_t marked(int series, double brightest, double wider, int alone, double *missed) {
     db_shot_summary *const summary = calloc(LIT, sizeof *summary);
@@ -752,6 +769,7 @@ int main(void) {
         cmocka_unit_test(light_of_frames_is_compared),
         cmocka_unit_test(tables_go_with_their_list),
         cmocka_unit_test(a_series_warns),
+        cmocka_unit_test(shots_that_noise_does_not_explain_are_named),
         cmocka_unit_test(frames_without_their_light_are_wrong),
         cmocka_unit_test(processes_do_not_matter),
         cmocka_unit_test(processes_do_not_matter_between_knots),
