@@ -180,9 +180,9 @@ static void say_unused(db_context *context, const db_fit_shot_list *list, const 
         if (is_same(first, &all[i], 1, DB_FIT_SETTING_CRYSTAL)) continue;
         db_notice(context,
                   "%s: the circles of the goniometer stand otherwise than on %s, which is not "
-                  "used, because "
-                  "the configuration places the detector itself: leave out the pixel size, beam "
-                  "centre, axes and convention, or name the orientation of each sweep",
+                  "used, because the configuration places the detector itself: leave out the "
+                  "pixel size, beam centre, axes and convention, or name the orientation of each "
+                  "sweep",
                   list->entry[i].name, list->entry[first - all].name);
         return;
     }

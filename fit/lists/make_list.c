@@ -467,8 +467,8 @@ static db_status orient_settings(db_context *context, db_fit_shot_list *list, si
         lattice[k] = own;
         db_notice(context,
                   "the orientation on setting %zu of the goniometer is not that which its circles "
-                  "tell: its "
-                  "reflections may have other, equivalent indices than those of setting %zu",
+                  "tell: its reflections may have other, equivalent indices than those of setting "
+                  "%zu",
                   k + 1, best + 1);
     }
     return DB_OK;
