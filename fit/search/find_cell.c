@@ -9,6 +9,7 @@
 #include "fit/config/orientation.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
+#include "fit/search/automatic.h"
 #include "fit/search/bravais.h"
 #include "fit/search/cell_search.h"
 #include "fit/search/search_spots.h"
@@ -30,7 +31,7 @@ static const double least_indexed = 0.85;
 static const double most_lost = DB_CERTAIN;
 
 /* Fits a Bravais lattice to the spots; free: the triclinic lattice. Returns the spread of spots about nodes. */
-static double fit_lattice(const db_bravais *from, const db_lattice *free,
+static double fit_lattice(const db_bravais *from, const db_lattice *free, db_lattice_held held,
                           const db_search_spot *spots, size_t count, unsigned char *near,
                           db_fit_bravais *b, double *distance, double rows[9]) {
     const db_cell_ties *const ties = from->ties;
@@ -38,11 +39,12 @@ static double fit_lattice(const db_bravais *from, const db_lattice *free,
     double edges[9], rounding[2];
     memcpy(b->symbol, from->symbol, sizeof from->symbol);
     b->strain = from->strain;
-    const double spread = db_lattice_fit_tied(&fitted, from->edges, ties, 0, spots, count, near);
+    const double spread = db_lattice_fit_tied(&fitted, from->edges, ties, held, spots, count, near);
     b->indexed = db_lattice_agreement(&fitted, DB_LATTICE_ANGLE, spots, count, NULL).near;
     *distance = fitted.distance;
     fitted = *free;
-    (void)db_lattice_fit_tied(&fitted, from->edges, ties, 1, spots, count, near);
+    if (held == DB_LATTICE_HOLDS_NOTHING) held = DB_LATTICE_HOLDS_DISTANCE;
+    (void)db_lattice_fit_tied(&fitted, from->edges, ties, held, spots, count, near);
     for (int i = 0; i < 9; i++) edges[i] = from->edges[i];
     db_multiply(edges, fitted.real, rows);
     db_cell_of_edges(rows, b->cell);
@@ -102,18 +104,21 @@ static void find_orientation_of(const double rows[9], db_fit_found_cell *cell) {
 
 /* The lattice, which no symmetry ties, with distance and tilts; as it was found if spots do not determine these. A wrong
  * distance strains a lattice that is fitted without them. */
-static void fit_free_lattice(const db_lattice *found, const db_search_spot *spots, size_t count,
-                             unsigned char *near, db_lattice *fitted) {
+static void fit_free_lattice(const db_lattice *found, db_lattice_held held,
+                             const db_search_spot *spots, size_t count, unsigned char *near,
+                             db_lattice *fitted) {
     static const int own[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     double cell[6];
     *fitted = *found;
     db_cell_of_edges(found->real, cell);
-    if (isnan(db_lattice_fit_tied(fitted, own, db_cell_ties_of("aP", cell), 0, spots, count, near)))
+    if (isnan(db_lattice_fit_tied(fitted, own, db_cell_ties_of("aP", cell), held, spots, count,
+                                  near)))
         *fitted = *found;
 }
 
 /* The strongest spots, and room for what lattices say of each; all owned. */
 typedef struct spot_room {
+    db_lattice_held held; /* by fits to them */
     size_t count;
     db_search_spot *spots, *others;
     unsigned char *near, *part;
@@ -128,8 +133,9 @@ static void clear_spot_room(spot_room *r) {
     free(r->at);
 }
 
-static db_status make_spot_room(db_context *context, const db_search_spots *list, spot_room *r) {
-    r->spots = db_search_spots_strongest(list, MOST, &r->count);
+static db_status make_spot_room(db_context *context, const db_fit_cell_spots *all, spot_room *r) {
+    r->held = all->is_flat ? DB_LATTICE_HOLDS_TILTS : DB_LATTICE_HOLDS_NOTHING;
+    r->spots = db_search_spots_strongest(&all->list, MOST, &r->count);
     r->others = malloc((r->count + 1) * sizeof *r->others);
     r->near = malloc(r->count + 1);
     r->part = malloc(r->count + 1);
@@ -145,8 +151,8 @@ static void judge_held_out(const db_cell_found *found, const db_bravais *list, i
     for (size_t i = 0; i < r->count; i++)
         if (!r->near[i]) r->part[i] = DB_NO_LATTICE_PART;
     for (int i = 0; i < lattices; i++)
-        evidence[i] = db_lattice_held_out(&found->lattice, list[i].edges, list[i].ties, r->spots,
-                                          r->count, r->part, r->others, r->near);
+        evidence[i] = db_lattice_held_out(&found->lattice, list[i].edges, list[i].ties, r->held,
+                                          r->spots, r->count, r->part, r->others, r->near);
 }
 
 static db_status name_symmetries(db_context *context, const db_cell_found *found,
@@ -156,13 +162,13 @@ static db_status name_symmetries(db_context *context, const db_cell_found *found
     db_lattice_evidence evidence[DB_MOST_BRAVAIS];
     double distance[DB_MOST_BRAVAIS] = { 0 }, rows[9 * DB_MOST_BRAVAIS], spread[DB_MOST_BRAVAIS];
     db_lattice fitted;
-    fit_free_lattice(&found->lattice, r->spots, r->count, r->near, &fitted);
+    fit_free_lattice(&found->lattice, r->held, r->spots, r->count, r->near, &fitted);
     const db_status listed = db_bravais_find(context, fitted.real, list, &cell->count);
     if (listed != DB_OK && listed != DB_ERROR_UNSUPPORTED) return listed;
     const int named = db_bravais_take_named(list, cell->count, symmetry, centring);
     judge_held_out(found, list, cell->count, r, evidence);
     for (int i = 0; i < cell->count; i++)
-        spread[i] = fit_lattice(&list[i], &found->lattice, r->spots, r->count, r->near,
+        spread[i] = fit_lattice(&list[i], &found->lattice, r->held, r->spots, r->count, r->near,
                                 &cell->lattice[i], &distance[i], &rows[9 * i]);
     for (int i = 0; i < cell->count; i++)
         cell->lattice[i].misfit = spread[i] / spread[cell->count - 1];
@@ -197,11 +203,11 @@ static db_status check_chance(db_context *context, const db_fit_settings *settin
 }
 
 static db_status find_in(db_context *context, const db_fit_settings *settings,
-                         const db_search_spots *list, const char *symmetry, int centring,
+                         const db_fit_cell_spots *spots, const char *symmetry, int centring,
                          db_fit_found_cell *cell) {
     spot_room r = { 0 };
     db_cell_found found;
-    db_status status = make_spot_room(context, list, &r);
+    db_status status = make_spot_room(context, spots, &r);
     if (status == DB_OK) status = db_cell_search(context, r.spots, r.count, &found);
     if (status == DB_OK) {
         const db_agreement *const a = &found.agreement;
@@ -286,6 +292,7 @@ db_status db_fit_cell_spots_add(db_context *context, const db_measured_image *im
     DB_TRY(db_fit_check_data(context, experiment, image, settings));
     if (!*spots) *spots = calloc(1, sizeof **spots);
     if (!*spots) return db_fail_memory(context, "the spots of the search for a cell");
+    DB_TRY(db_fit_sphere_is_flat(context, experiment, &(*spots)->is_flat));
     DB_TRY(db_observed_spots_of_image(context, image, settings, &seen));
     db_status status = db_search_spots_list(context, experiment, settings, &seen, &list);
     turn_back(experiment, &list);
@@ -309,10 +316,10 @@ void db_fit_cell_spots_destroy(db_fit_cell_spots **spots) {
 db_status db_fit_find_cell_of_spots(db_context *context, const db_fit_settings *settings,
                                     const db_fit_cell_spots *spots, const char *symmetry,
                                     int centring, db_fit_found_cell *cell) {
-    const db_search_spots none = { 0, NULL };
+    const db_fit_cell_spots none = { .images = 0 };
     memset(cell, 0, sizeof *cell);
     const db_status status =
-        find_in(context, settings, spots ? &spots->list : &none, symmetry, centring, cell);
+        find_in(context, settings, spots ? spots : &none, symmetry, centring, cell);
     if (spots) cell->images = cell->agreeing = spots->images;
     return status;
 }

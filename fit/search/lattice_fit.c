@@ -365,11 +365,11 @@ static void move(tied *t, const double step[MOST]) {
 
 /* Returns the number of fitted numbers; 0: spots do not determine the lattice. */
 static int fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
-                    int distance_known, const db_search_spot *spots, size_t count,
+                    db_lattice_held held, const db_search_spot *spots, size_t count,
                     unsigned char *near, lattice_widths *width) {
     enum { ROUGH = sizeof angles / sizeof *angles, EXACT = 15 }; /* rounds */
-    fitted f = { lattice, spots, count, near, distance_known, NULL };
-    numbers n = { .place = distance_known ? BEAM : BEAM + 1 };
+    fitted f = { lattice, spots, count, near, held != DB_LATTICE_HOLDS_NOTHING, NULL };
+    numbers n = { .place = f.distance_known ? BEAM : BEAM + 1 };
     tied t = { .ties = ties };
     double edges[9], rows[9], standard[9], step[MOST], worst[2];
     for (int i = 0; i < 9; i++) edges[i] = integers[i];
@@ -384,7 +384,7 @@ static int fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ti
     for (int r = 0; r < ROUGH + EXACT; r++) {
         if (r == ROUGH) {
             f.width = width;
-            n.place = PLACE;
+            n.place = held == DB_LATTICE_HOLDS_TILTS ? BEAM : PLACE;
         }
         if (!find_slopes(&t, &n) || !best_step(&f, &n, r < ROUGH ? angles[r] : wide_angle, step))
             return 0;
@@ -396,10 +396,10 @@ static int fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ti
 }
 
 double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
-                           int distance_known, const db_search_spot *spots, size_t count,
+                           db_lattice_held held, const db_search_spot *spots, size_t count,
                            unsigned char *near) {
     lattice_widths width;
-    return fit_tied(lattice, integers, ties, distance_known, spots, count, near, &width)
+    return fit_tied(lattice, integers, ties, held, spots, count, near, &width)
                ? width.place * width.place * width.turn
                : (double)NAN;
 }
@@ -441,14 +441,16 @@ static double part_likelihood(const db_lattice *lattice, const lattice_widths *w
 }
 
 db_lattice_evidence db_lattice_held_out(const db_lattice *from, const int integers[9],
-                                        const db_cell_ties *ties, const db_search_spot *spots,
-                                        size_t count, const unsigned char *part,
-                                        db_search_spot *others, unsigned char *near) {
+                                        const db_cell_ties *ties, db_lattice_held held,
+                                        const db_search_spot *spots, size_t count,
+                                        const unsigned char *part, db_search_spot *others,
+                                        unsigned char *near) {
     const db_lattice_evidence none = { (double)NAN, 1 };
     db_lattice all = *from;
     lattice_widths width_of_all;
     double held_out = 0, seen = 0;
-    const int free_numbers = fit_tied(&all, integers, ties, 0, spots, count, near, &width_of_all);
+    const int free_numbers =
+        fit_tied(&all, integers, ties, held, spots, count, near, &width_of_all);
     if (!free_numbers) return none;
     for (int p = 0; p < DB_LATTICE_PARTS; p++) {
         db_lattice lattice = *from;
@@ -456,7 +458,7 @@ db_lattice_evidence db_lattice_held_out(const db_lattice *from, const int intege
         size_t kept = 0;
         for (size_t i = 0; i < count; i++)
             if (part[i] != p) others[kept++] = spots[i];
-        if (!fit_tied(&lattice, integers, ties, 0, others, kept, near, &width)) return none;
+        if (!fit_tied(&lattice, integers, ties, held, others, kept, near, &width)) return none;
         held_out += part_likelihood(&lattice, &width, spots, count, part, p);
         seen += part_likelihood(&all, &width_of_all, spots, count, part, p);
     }

@@ -36,13 +36,21 @@ double db_lattice_row_probability(const db_lattice *lattice, double angle,
 void db_lattice_fit(db_lattice *lattice, const db_search_spot *spots, size_t count,
                     unsigned char *near);
 
+/* What a fit holds of the detector's place, which it would fit otherwise. On a flat Ewald sphere spots do not tell the distance
+ * from the size of the cell, and hardly tilts from the orientation. */
+typedef enum db_lattice_held {
+    DB_LATTICE_HOLDS_NOTHING,
+    DB_LATTICE_HOLDS_DISTANCE,
+    DB_LATTICE_HOLDS_TILTS /* and the distance */
+} db_lattice_held;
+
 /* As db_lattice_fit for a lattice whose rows, times integers, are the edges of a cell that keeps ties; also fits
- * the distance, unless it is known, because a free lattice would compensate for it. Then spots count by how well they
- * are known, in their places and in the turns of nodes to the Ewald sphere, and tilts are fitted, too. Returns the spread
- * of spots about nodes: the square of the width of places (pixels) times the width of turns (degree); NAN: spots do not
- * determine the lattice. */
+ * the distance, unless it is held, because a free lattice would compensate for it. Then spots count by how well they
+ * are known, in their places and in the turns of nodes to the Ewald sphere, and tilts are fitted, too, unless they are
+ * held. Returns the spread of spots about nodes: the square of the width of places (pixels) times the width of turns
+ * (degree); NAN: spots do not determine the lattice. */
 double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
-                           int distance_known, const db_search_spot *spots, size_t count,
+                           db_lattice_held held, const db_search_spot *spots, size_t count,
                            unsigned char *near);
 
 enum { DB_LATTICE_PARTS = 4, DB_NO_LATTICE_PART = 255 };
@@ -64,8 +72,9 @@ typedef struct db_lattice_evidence {
  * they count as fewer errors, by the factor `excess` (Takeuchi). part: of each spot, or DB_NO_LATTICE_PART, which is not judged.
  * others, near: room for `count`. */
 db_lattice_evidence db_lattice_held_out(const db_lattice *from, const int integers[9],
-                                        const db_cell_ties *ties, const db_search_spot *spots,
-                                        size_t count, const unsigned char *part,
-                                        db_search_spot *others, unsigned char *near);
+                                        const db_cell_ties *ties, db_lattice_held held,
+                                        const db_search_spot *spots, size_t count,
+                                        const unsigned char *part, db_search_spot *others,
+                                        unsigned char *near);
 
 #endif

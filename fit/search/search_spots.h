@@ -26,6 +26,7 @@ db_search_spot *db_search_spots_strongest(const db_search_spots *left, size_t mo
 struct db_fit_cell_spots {
     db_search_spots list; /* spindle at 0 */
     size_t images;
+    int is_flat; /* the Ewald sphere (db_fit_sphere_is_flat) */
 };
 
 #endif
