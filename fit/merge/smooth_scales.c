@@ -403,7 +403,9 @@ static void iterate_smooth(smooth_work *w) {
         memset(w->pull, 0, w->unknowns * sizeof *w->pull);
         memset(w->deviations, 0, sizeof *w->deviations);
         for (uint32_t r = 0; r < w->list->count; r++) add_smooth_reflection(w, r);
-        widened = choose_width(w, 0) + choose_width(w, 1);
+        /* not before wrong measurements are rejected: they would widen the steps, and scales that follow them would make
+         * them seem right */
+        if (w->far <= usual) widened = choose_width(w, 0) + choose_width(w, 1);
         longest = take_smooth_step(w);
         db_error_model_fit(w->deviations, &w->errors);
         w->far = fmax(usual, w->far / 1.5);

@@ -163,11 +163,82 @@ static void nothing_common_leaves_scales_alone(void **state) {
     forget(&d);
 }
 
+/* Pairs of measurements on frames between gaps; the first one of a pair is wrong by a factor. */
+typedef struct wrong_pair {
+    double first, second, factor;
+} wrong_pair;
+
+/* Scales of a sweep with few reflections, each measured twice, 2 to 12 frames apart or 100, which changes by `decay`. Frames
+ * 20 to 50 have no measurements but those of `wrong`. Returns the worst error of log k of these, and of the rest. */
+static void scale_of_few(const wrong_pair *wrong, size_t wrong_count, double decay,
+                         double worst[2]) {
+    enum { PAIRS = 70, MOST = 2 * (PAIRS + 8), LONG = 200 };
+    const double begin[2] = { 0, LONG };
+    uint64_t random = 7;
+    db_observations few;
+    db_smooth_scales scales;
+    double fall = 0;
+    db_sweep_time *const time = calloc(MOST, sizeof *time);
+    assert_non_null(time);
+    assert_int_equal(db_observations_make(context, 1, MOST, &few), DB_OK);
+    const size_t count = 2 * (PAIRS + wrong_count);
+    for (size_t n = 0; n < count; n++) {
+        const size_t pair = n / 2, bad = pair < PAIRS ? wrong_count : pair - PAIRS;
+        double at = 50 + (double)((37 * pair) % 90), factor = 1;
+        if (n % 2) at += pair % 3 ? 2 + (double)(pair % 11) : 60;
+        if (pair % 5 == 0) at = n % 2 ? 19.0 * (double)pair / PAIRS : 150;
+        if (bad < wrong_count) {
+            at = n % 2 ? wrong[bad].second : wrong[bad].first;
+            factor = n % 2 ? 1 : wrong[bad].factor;
+        }
+        const double J = 100 * exp(decay * at / LONG) * (1 + 0.15 * made_up_normal(&random));
+        time[n] = (db_sweep_time){ 0, (float)at };
+        few.list[n] = (db_observation){ .reflection = (uint32_t)(7 * pair),
+                                        .intensity = (float)(J * factor),
+                                        .sigma = 1,
+                                        .partiality = 1 };
+        fall += 0.5 * pow((double)list.d[7 * pair], -2) / (double)count;
+    }
+    few.first[1] = count;
+    assert_int_equal(db_smooth_scales_make(context, 1, begin, 5, &scales), DB_OK);
+    assert_int_equal(db_smooth_scales_fit(context, &list, &few, time, &scales), DB_OK);
+    const double origin = log(db_smooth_scale_at(&scales, &(db_sweep_time){ 0, 100 }, fall));
+    worst[0] = worst[1] = 0;
+    for (size_t n = 0; n < count; n++) {
+        double *const of = &worst[n / 2 < PAIRS];
+        *of = fmax(*of, fabs(log(db_smooth_scale_at(&scales, &time[n], fall)) - origin -
+                             decay * ((double)time[n].at - 100) / LONG));
+    }
+    print_message("few: decay %g: log k off by %.3f, else by %.3f; steps %.3f\n", decay, worst[0],
+                  worst[1], scales.step_k);
+    free(time);
+    db_observations_clear(&few);
+    db_smooth_scales_clear(&scales);
+}
+
+/* Measurements that are wrong by far do not widen the steps: else the scale would follow them. */
+static void wrong_measurements_widen_no_steps(void **state) {
+    (void)state;
+    static const wrong_pair wrong[] = { { 31.5, 33.5, 20 },   { 31.5, 33.5, 70 },
+                                        { 31.5, 33.5, 1000 }, { 31.5, 33.5, 15000 },
+                                        { 33.5, 37, 74 },     { 33.5, 37, 16 },
+                                        { 33.5, 37.2, 200 } };
+    static const double decay[] = { 0, 1, 2 };
+    for (size_t k = 0; k < sizeof decay / sizeof *decay; k++) {
+        double right[2], worst[2];
+        scale_of_few(wrong, 0, decay[k], right);
+        scale_of_few(wrong, sizeof wrong / sizeof *wrong, decay[k], worst);
+        assert_true(worst[0] < 0.3);
+        assert_true(worst[1] < right[1] + 0.05);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scales_follow_the_decay),
         cmocka_unit_test(photons_show_the_decay),
         cmocka_unit_test(steady_crystals_keep_their_scale),
+        cmocka_unit_test(wrong_measurements_widen_no_steps),
         cmocka_unit_test(nothing_common_leaves_scales_alone),
     };
     return cmocka_run_group_tests(tests, make, drop);
