@@ -29,7 +29,8 @@ db_status db_found_cell_take(db_context *context, const db_fit_found_cell *cell,
     const db_fit_bravais *const b = &cell->lattice[cell->chosen];
     memcpy(config->setup.cell, b->cell, sizeof b->cell);
     if (!*config->symmetry) snprintf(config->symmetry, sizeof config->symmetry, "%s", b->symbol);
-    if (!*config->settings.amplitude_group && !config->series) /* mates tell errors */
+    if (!*config->settings.amplitude_group && !config->series &&
+        config->settings.intensity == DB_FIT_FREE) /* mates tell errors */
         snprintf(config->settings.amplitude_group, sizeof config->settings.amplitude_group, "%s",
                  config->symmetry);
     return db_found_cell_keep(context, cell, config);

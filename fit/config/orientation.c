@@ -39,12 +39,11 @@ void db_orientation_of(const db_crystal *crystal, double rotation[9]) {
 
 /* A rotation seen from the frame of a crystal's misset. */
 static void see_from_frame(const db_crystal *crystal, const double rotation[9], double seen[9]) {
-    double frame[9], back[9];
-    memcpy(seen, rotation, sizeof frame);
+    double back[9];
     const double *const turn = crystal->misset_frame;
+    memcpy(seen, rotation, sizeof back);
     if (turn[0] == 0 && turn[1] == 0 && turn[2] == 0) return;
-    db_orientation_plus(UNTURNED, turn, frame);
-    db_transpose(frame, back);
+    db_orientation_off_setting(crystal, back);
     db_multiply(back, rotation, seen);
 }
 

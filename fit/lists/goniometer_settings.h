@@ -5,8 +5,9 @@
 #include "fit/lists/shot_entries.h"
 
 /* Numbers the settings of the entries. If the orientation is to be found, and files place the circles of a goniometer, which or
- * the detector stand otherwise on some frames: gives each frame its setting relative to the first, and all frames the laboratory of
- * their files (model.expt), since image headers have no room for detectors and spindles in any direction. Nothing changes if all stand alike. */
+ * the detector stand otherwise on some frames: gives each frame its setting relative to the first, and all frames the
+ * laboratory of their files (model.expt), since image headers have no room for detectors and spindles in any direction.
+ * Nothing changes if all stand alike. */
 db_status db_goniometer_settings_take(db_context *context, db_fit_shot_list *list);
 
 /* How many settings of the crystal there are. */

@@ -2,6 +2,7 @@
 #include "fit/pixels/smooth_background.h"
 
 #include "base/context_internal.h"
+#include "fit/linear/schur.h"
 #include "fit/pixels/measured_image.h"
 #include "surroundings/pixel.h"
 
@@ -61,10 +62,6 @@ typedef struct patch {
     double right[4][4], product[10][10];
 } patch;
 
-static size_t pair_of(size_t k, size_t l) {
-    return k >= l ? k * (k + 1) / 2 + l : l * (l + 1) / 2 + k;
-}
-
 /* Adds the sums to the least-squares problem. */
 static void end_patch(surface *s, patch *p) {
     size_t index[16];
@@ -73,7 +70,7 @@ static void end_patch(surface *s, patch *p) {
         s->right[index[k]] += p->right[k / 4][k % 4];
         for (size_t l = 0; l <= k; l++) /* indices grow */
             *normal_element(s, index[k], index[l]) +=
-                p->product[pair_of(k / 4, l / 4)][pair_of(k % 4, l % 4)];
+                p->product[db_triangle_at(k / 4, l / 4)][db_triangle_at(k % 4, l % 4)];
     }
     memset(p, 0, sizeof *p);
     p->fast = -1;

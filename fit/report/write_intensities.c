@@ -45,8 +45,7 @@ db_status db_fit_write_intensities(db_context *context, const char *path,
         db_version());
     fprintf(text.stream,
             "# sigma(F^2): noise, and an error of the partiality of %.3g (1 + ln^2 partiality)^1/2 "
-            "F^2 by %zu pairs of "
-            "symmetry mates\n",
+            "F^2 by %zu pairs of symmetry mates\n",
             result->mates.error, result->mates.pairs);
     if (!result->verdict.intensities_usable) fputs(DB_INTENSITIES_UNUSABLE, text.stream);
     for (size_t n = 0; n < result->reflection_count; n++) {
