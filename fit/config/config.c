@@ -404,6 +404,31 @@ static db_status check_wings(const db_config_reader *reader, const db_yaml_node 
     return DB_OK;
 }
 
+/* Refuses a range of photon energies that is in another unit than eV. */
+static db_status check_unit(const db_config_reader *reader, const db_yaml_node *energies,
+                            const char *section, const double range[2]) {
+    if (range[1] >= DB_LEAST_X_RAY_EV) return DB_OK;
+    return db_config_fail(reader, energies, section, "energies",
+                          "%g to %g look like %s: energies are in eV", range[0], range[1],
+                          range[1] < DB_LEAST_EITHER  ? "wavelengths in A"
+                          : range[1] < DB_MOST_EITHER ? "keV, or wavelengths in A"
+                                                      : "keV");
+}
+
+/* Energies of reflections that joint intensities take. */
+static db_status check_joint_energies(const db_config_reader *reader, const db_yaml_node *map,
+                                      const db_fit_settings *settings) {
+    const char *const section = db_config_sections[DB_SECTION_AMPLITUDES].name;
+    const double *const range = settings->joint.energies;
+    const db_yaml_node *const node = db_yaml_find(map, "energies");
+    if (!node) return DB_OK;
+    DB_TRY(check_unit(reader, node, section, range));
+    return range[0] < range[1]
+               ? DB_OK
+               : db_config_fail(reader, node, section, "energies",
+                                "expected least < largest (eV), found %g, %g", range[0], range[1]);
+}
+
 /* Adds f' and f'' at all points of all kinds. */
 static db_status add_curves(const db_config_reader *reader, const db_yaml_node *map,
                             db_fit_config *config) {
@@ -420,12 +445,7 @@ static db_status add_curves(const db_config_reader *reader, const db_yaml_node *
                               "expected the key energies: first and last (eV), number of points");
     DB_TRY(db_setup_read_sites(reader->context, config->sites, &sites));
     const int kinds = sites.count;
-    if (points[1] < DB_LEAST_X_RAY_EV)
-        return db_config_fail(reader, energies, section, "energies",
-                              "%g to %g look like %s: energies are in eV", points[0], points[1],
-                              points[1] < DB_LEAST_EITHER  ? "wavelengths in A"
-                              : points[1] < DB_MOST_EITHER ? "keV, or wavelengths in A"
-                                                           : "keV");
+    DB_TRY(check_unit(reader, energies, section, points));
     if (!(points[0] > 0 && points[0] < points[1]) || points[2] != floor(points[2]) ||
         points[2] < 3 || points[2] > DB_FIT_CURVE_POINTS ||
         2 * kinds * points[2] > DB_FIT_CURVE_VALUES)
@@ -521,6 +541,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
             reader, amplitudes, "intensities", "",
             "is for intensities that many shots share; expected intensity: joint");
     if (amplitudes) DB_TRY(check_reference(reader, amplitudes, config));
+    if (amplitudes) DB_TRY(check_joint_energies(reader, amplitudes, &config->settings));
     const db_yaml_node *const groups = db_yaml_find(root, "panel_groups");
     if (groups) DB_TRY(take_panel_groups(reader, groups, config));
     const db_yaml_node *const refine = db_yaml_find(root, "refine");

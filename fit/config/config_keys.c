@@ -347,6 +347,9 @@ static const db_config_key amplitudes_keys[] = {
         "to one way; shots with undecided intensities, and shots of the other hand, are excluded"),
     NUMBERS("dmin", 1, IN_CONFIG(settings.joint.dmin), (POSITIVE), "A", "resolution at half of the detector's rim, or data.dmin", "1.8",
         "finest resolution"),
+    NUMBERS("energies", 2, IN_CONFIG(settings.joint.energies), (NOT_NEGATIVE), "eV", "all", "[7090, 7112]",
+        "least and largest photon energy: reflections whose photons have another mean energy, by the model of their "
+        "shot, are left out"),
     NUMBERS("restraint", 1, IN_CONFIG(settings.joint.restraint), (POSITIVE), "", "none", "3",
         "restrains each intensity to the mean at its resolution, with a standard deviation of this many times the "
         "mean; reflections that no shot shows have no intensity"),

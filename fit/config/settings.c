@@ -42,6 +42,7 @@ void db_fit_settings_init(db_fit_settings *settings) {
         .seed = 1,
         .passes = 16,
         .dmin = NAN,
+        .energies = { NAN, NAN },
         .restraint = NAN,
         .reference_restraint = NAN,
     };

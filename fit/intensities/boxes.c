@@ -2,6 +2,7 @@
 #include "fit/intensities/boxes.h"
 
 #include "base/context_internal.h"
+#include "base/photon_energy.h"
 #include "base/quantile.h"
 #include "base/vector.h"
 #include "fit/pixels/geometry.h"
@@ -67,12 +68,20 @@ static double light_of(const db_spot *r, int turns) {
     return !turns && r->covariance[0] > 0 ? exp(-0.5 * r->excitation * r->excitation) : r->recorded;
 }
 
+/* Are the photons of a reflection in a range of energies (eV; NAN: all)? */
+static int has_energy(const db_spot *r, const double range[2]) {
+    const double energy = DB_EV_ANGSTROM / r->wavelength;
+    return isnan(range[1]) || (energy >= range[0] && energy <= range[1]);
+}
+
 /* Keeps listed reflections; one that a rotation, or a fold of the sphere, shows twice stays in both boxes. */
-static void keep_listed(const db_asu_list *list, int turns, db_shoeboxes *boxes) {
+static void keep_listed(const db_asu_list *list, const double energies[2], int turns,
+                        db_shoeboxes *boxes) {
     size_t count = 0;
     for (size_t b = 0; b < boxes->count; b++) {
         const db_spot *const r = &boxes->reflection[b];
-        if (light_of(r, turns) < LEAST_LIGHT || db_asu_number(list, r->hkl) == DB_NO_REFLECTION)
+        if (light_of(r, turns) < LEAST_LIGHT || db_asu_number(list, r->hkl) == DB_NO_REFLECTION ||
+            !has_energy(r, energies))
             continue;
         if (count < b) db_shoeboxes_move(boxes, b, count);
         count++;
@@ -84,14 +93,23 @@ db_status db_intensity_boxes_take(db_context *context, const db_experiment *expe
                                   const db_fit_data *data, const db_asu_list *list,
                                   db_shoeboxes *boxes) {
     DB_TRY(db_shoeboxes_place(context, experiment, data, list->d_min, DB_SHOEBOXES_ALL, boxes));
-    keep_listed(list, experiment->goniometer.phi_steps > 1, boxes);
+    const double *const energies = data->settings->joint.energies;
+    const size_t predicted = boxes->count;
+    keep_listed(list, energies, experiment->goniometer.phi_steps > 1, boxes);
+    const int other_energies = !isnan(energies[1]) && predicted > 0;
     db_status status = db_overlap_exclude(context, experiment, data->settings, 1, boxes);
-    if (status == DB_OK)
-        status = boxes->count ? db_shoeboxes_weigh(context, data->settings, 0, boxes)
-                              : db_fail(context, DB_ERROR_INPUT,
-                                        "the model predicts no reflection down to %.4g A whose "
-                                        "shoebox is on a panel",
-                                        list->d_min);
+    if (status == DB_OK && boxes->count)
+        status = db_shoeboxes_weigh(context, data->settings, 0, boxes);
+    else if (status == DB_OK && other_energies)
+        status = db_fail(context, DB_ERROR_INPUT,
+                         "the photons of no predicted reflection have a mean energy of %g to %g eV "
+                         "(intensities.energies); the beam's is %g eV",
+                         energies[0], energies[1], DB_EV_ANGSTROM / experiment->beam.wavelength);
+    else if (status == DB_OK)
+        status = db_fail(context, DB_ERROR_INPUT,
+                         "the model predicts no reflection down to %.4g A whose shoebox is on a "
+                         "panel",
+                         list->d_min);
     if (status != DB_OK) db_shoeboxes_clear(boxes);
     return status;
 }

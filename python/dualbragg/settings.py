@@ -369,6 +369,9 @@ class Intensities(Section):
     shots with undecided intensities, and shots of the other hand, are excluded"""
     dmin: Optional[float] = None
     """A: finest resolution; default: resolution at half of the detector's rim, or data.dmin"""
+    energies: Optional[Numbers] = None
+    """eV: least and largest photon energy: reflections whose photons have another mean energy, by the model of their shot,
+    are left out; default: all"""
     restraint: Optional[float] = None
     """restrains each intensity to the mean at its resolution, with a standard deviation of this many times the mean;
     reflections that no shot shows have no intensity; default: none"""

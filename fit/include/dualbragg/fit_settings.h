@@ -95,14 +95,17 @@ typedef struct db_fit_joint {
      * with free intensities, come the stages of single shots and of shared parameters. The
      * symmetry is amplitude_group of the settings; scale must be among the parameters. */
     int wanted;
-    int anomalous;    /**< 1: Bijvoet mates have separate intensities */
-    int reindex;      /**< 1: resolves the indexing ambiguity: if the lattice has rotations that
+    int anomalous; /**< 1: Bijvoet mates have separate intensities */
+    int reindex;   /**< 1: resolves the indexing ambiguity: if the lattice has rotations that
                         the crystal lacks, shots are reindexed to agree; shots with
                         undecided intensities, and shots of the other hand, are excluded */
-    int seed;         /**< of the draw of the two halves of the shots */
-    int passes;       /**< largest number over all shots; 0: only scales and
+    int seed;      /**< of the draw of the two halves of the shots */
+    int passes;    /**< largest number over all shots; 0: only scales and
                          averages the intensities of single shots */
-    double dmin;      /**< finest resolution (A); NAN: resolution at half of the detector's rim */
+    double dmin;   /**< finest resolution (A); NAN: resolution at half of the detector's rim */
+    /** least and largest photon energy (eV): a reflection whose photons have another mean energy, by the model of its
+     * shot (db_spot.wavelength), is left out; NAN: none is */
+    double energies[2];
     double restraint; /**< restrains each intensity to the mean at its resolution, with
                          a standard deviation of this many times the mean; NAN: none */
     /** Known amplitudes, 0 or NAN: none (read with default_F NAN). Shots are indexed like

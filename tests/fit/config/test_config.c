@@ -263,6 +263,12 @@ static const struct {
     { "shots: {list: a.txt}\nmodel: {symmetry: P41}\nintensity: joint\n"
       "intensities: {dmin: 0}\nrefine: {misset_x: {}}\n",
       NULL, "fit.yaml:4: intensities.dmin: expected" },
+    { "shots: {list: a.txt}\nmodel: {symmetry: P41}\nintensity: joint\n"
+      "intensities: {energies: [7.1, 7.2]}\nrefine: {misset_x: {}}\n",
+      NULL, "fit.yaml:4: intensities.energies: 7.1 to 7.2 look like keV: energies are in eV" },
+    { "shots: {list: a.txt}\nmodel: {symmetry: P41}\nintensity: joint\n"
+      "intensities: {energies: [7200, 7100]}\nrefine: {misset_x: {}}\n",
+      NULL, "fit.yaml:4: intensities.energies: expected least < largest (eV), found 7200, 7100" },
     { MINIMAL "intensity: {hkl: F.mtz, refine_amplitudes: 0.3}\n", NULL,
       "fit.yaml:4: intensity.refine_amplitudes: |intensity: joint|{reference: F.mtz, "
       "reference_restraint: 0.3}" },
