@@ -348,7 +348,7 @@ static db_status open_stage(work *w, db_context *context, int stage, db_stage_da
     taken->blur = 1;
     taken->model_error = SHAPE_ERROR;
     DB_TRY(db_intensity_boxes_take(context, &w->refinement.result->experiment, &w->refinement.data,
-                                   &all->reflections, &taken->boxes));
+                                   &all->asu.reflections, &taken->boxes));
     taken->blocks = db_shoeboxes_blocks(&taken->boxes);
     db_status status = db_stage_data_choose_rendering(context, &w->refinement.result->experiment,
                                                       &w->refinement.data, taken);

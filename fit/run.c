@@ -65,10 +65,10 @@ static db_status list_reflections(db_shots *all, const db_experiment *start) {
     if (!settings->joint.wanted) return DB_OK;
     if (!(dmin > 0)) DB_TRY(db_intensity_rim(all->context, start, &dmin));
     DB_TRY(db_asu_list_make(all->context, start->crystal.cell, settings->amplitude_group, dmin,
-                            settings->joint.anomalous, &all->reflections));
+                            settings->joint.anomalous, &all->asu.reflections));
     return settings->joint.reference
-               ? db_intensity_reference_make(all->context, &all->reflections,
-                                             settings->joint.reference, &all->reference)
+               ? db_intensity_reference_make(all->context, &all->asu.reflections,
+                                             settings->joint.reference, &all->asu.reference)
                : DB_OK;
 }
 
@@ -94,8 +94,8 @@ static db_status start_common(db_shots *all) {
             all->settings.parameters[k].upper = p->upper;
         }
         if (status == DB_OK) db_shots_begin_crystal(all, i, &start);
-        all->panels = start.detector.panel_count;
-        all->pixel_size = all->panels ? start.detector.panels[0].pixel_size[0] : 0;
+        all->plate.panels = start.detector.panel_count;
+        all->plate.pixel_size = all->plate.panels ? start.detector.panels[0].pixel_size[0] : 0;
         db_fit_settings_clear(&settings);
         db_shots_release(all, &image);
         if (status == DB_OK) db_shots_keep_amplitudes(all, &start); /* in any thread that reads */
@@ -130,8 +130,8 @@ static db_status look_at_crystal(db_shots *all, size_t shot) {
 /* Starts shared parameters, and each crystal of a series, by its first readable frame. */
 static db_status start_all(db_shots *all) {
     DB_TRY(start_common(all));
-    for (size_t c = 0; c < all->crystals; c++) {
-        const db_series_crystal *const one = &all->crystal[c];
+    for (size_t c = 0; c < all->frames.crystals; c++) {
+        const db_series_crystal *const one = &all->frames.crystal[c];
         for (size_t i = one->first; i < one->first + one->count && !one->is_known; i++)
             DB_TRY(look_at_crystal(all, i));
     }
@@ -172,7 +172,7 @@ static db_status tell_displaced(db_shots *all, const db_panel_equations *equatio
                                wrong ? -1 : limits.test[DB_FIT_TEST_DISTANCE].most) ||
         !(rival.margin < limits.test[DB_FIT_TEST_MOVED].least))
         return DB_OK;
-    snprintf(all->displaced, sizeof all->displaced,
+    snprintf(all->plate.displaced, sizeof all->plate.displaced,
              "panel %d (from 0), shifted by %.1f, %.1f pixels (fast, slow) from where the geometry "
              "says, raises the log likelihood of all shots' spots by %.1f, expected at most %.1f, "
              "and changes %s by %.1f standard errors: correct the geometry, or refine panels "
@@ -198,14 +198,16 @@ static db_status judge_by_spots(db_shots *all, int stage, db_judging *judging,
         all, all->team.rank == 0
                  ? tell_displaced(all, &judging->panels, sum, estimates, wrong->count > 0)
                  : DB_OK));
-    return db_team_broadcast(&all->team, all->context, all->displaced, sizeof all->displaced);
+    return db_team_broadcast(&all->team, all->context, all->plate.displaced,
+                             sizeof all->plate.displaced);
 }
 
 static db_status judge_shots(db_shots *all, int stage, int is_last,
                              const db_fit_shots_result *result, db_wrong_shots *wrong) {
     db_judging judging = { .how = is_last ? DB_JUDGE_SHOT : DB_JUDGE_SHARING };
     if (is_last)
-        judging.panels = db_panel_equations_of(all->panels, all->pixel_size, all->parameters);
+        judging.panels =
+            db_panel_equations_of(all->plate.panels, all->plate.pixel_size, all->parameters);
     double *const sum = malloc((judging.panels.size + 1) * sizeof *sum);
     db_status status = db_workers_need_memory(all, sum, "displaced panels");
     if (status == DB_OK)
@@ -216,8 +218,9 @@ static db_status judge_shots(db_shots *all, int stage, int is_last,
 
 /* A crystal of which no frame is in use is not there, or its model is wrong. */
 static void judge_crystals(const db_shots *all, db_fit_shots_result *result) {
-    for (size_t c = 0; c < all->crystals && all->crystals > 1 && result->status == DB_OK; c++) {
-        const db_series_crystal *const one = &all->crystal[c];
+    for (size_t c = 0;
+         c < all->frames.crystals && all->frames.crystals > 1 && result->status == DB_OK; c++) {
+        const db_series_crystal *const one = &all->frames.crystal[c];
         size_t used = 0;
         for (size_t s = one->first; s < one->first + one->count; s++)
             used += (size_t)all->summary[s].used;
@@ -240,11 +243,12 @@ static void apply_verdicts(const db_shots *all, const db_wrong_shots *wrong,
                                              all->common.at_bound[i], result->reason))
             result->status = DB_NOT_CONVERGED;
     judge_crystals(all, result);
-    if (result->status != DB_OK || !(wrong->count || *all->turns || *all->displaced)) return;
+    if (result->status != DB_OK || !(wrong->count || *all->frames.turns || *all->plate.displaced))
+        return;
     result->status = DB_NOT_CONVERGED;
-    if (!wrong->count || *all->displaced) {
+    if (!wrong->count || *all->plate.displaced) {
         snprintf(result->reason, sizeof result->reason, "a minimum was found, but %.480s",
-                 *all->displaced ? all->displaced : all->turns);
+                 *all->plate.displaced ? all->plate.displaced : all->frames.turns);
         return;
     }
     char reason[DB_FIT_REASON_SIZE];
@@ -485,10 +489,11 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
     shot->name = all->source->name(all->source->user, s);
     if (all->source->in_full) return DB_OK;
     shot->used = summary->used;
-    shot->verdict.usable = summary->used && !summary->wrong && !*all->turns && !*all->displaced;
+    shot->verdict.usable =
+        summary->used && !summary->wrong && !*all->frames.turns && !*all->plate.displaced;
     shot->verdict.light_explained = db_light_explained(&summary->light);
     db_shots_reason(all, s, shot->reason);
-    shot->crystal = all->crystals > 1 ? db_shots_crystal(all, s) + 1 : 0;
+    shot->crystal = all->frames.crystals > 1 ? db_shots_crystal(all, s) + 1 : 0;
     shot->estimates =
         (db_fit_estimates){ .count = n, .list = result->memory + s * n, .shared_misfit = 1 };
     report_values(all, s, value);
@@ -622,6 +627,13 @@ static db_status refine_shots(db_shots *all, db_fit_shots_result *result) {
     return status;
 }
 
+static void clear_frames(db_shots_frames *frames) {
+    free(frames->crystal);
+    for (int s = 0; s < DB_FIT_SETTINGS; s++) free(frames->setting[s]);
+    free(frames->sweep);
+    free(frames->step);
+}
+
 static void clear_shots(db_shots *all) {
     for (size_t i = 0; i < all->count && all->state; i++) {
         db_experiment_clear(&all->state[i].start);
@@ -639,13 +651,10 @@ static void clear_shots(db_shots *all) {
     db_store_close(&all->store);
     free(all->amplitudes.amplitude);
     free(all->amplitudes.sites);
-    db_asu_list_clear(&all->reflections);
-    free(all->reference);
+    clear_frames(&all->frames);
+    db_asu_list_clear(&all->asu.reflections);
+    free(all->asu.reference);
     free(all->image);
-    free(all->crystal);
-    free(all->sweep);
-    for (int s = 0; s < DB_FIT_SETTINGS; s++) free(all->setting[s]);
-    free(all->step);
     free(all->state);
     free(all->summary);
     free(all->numbers);

@@ -70,7 +70,7 @@ static db_status share_indexing(db_shots *all, db_indexing_result *indexing) {
     const db_status status =
         all->team.rank == 0
             ? DB_OK
-            : db_indexing_result_make(all->context, &all->reflections, all->count, indexing);
+            : db_indexing_result_make(all->context, &all->asu.reflections, all->count, indexing);
     DB_TRY(db_workers_common_status(all, status));
     return db_records_tell(all, indexing->way, sizeof *indexing->way);
 }

@@ -74,14 +74,15 @@ static db_status find_runs(merging *m) {
                                                   : width > 0 ? fmax(1, KNOTS_APART / width)
                                                               : KNOTS_OF_FRAMES;
     double last = 0;
-    const size_t sweeps = all->sweep ? all->sweep[all->count - 1] + 1 : 1;
+    const size_t sweeps = all->frames.sweep ? all->frames.sweep[all->count - 1] + 1 : 1;
     double *const begin = calloc(sweeps + 1, sizeof *begin);
     if (!begin) return db_fail_memory(all->context, "the sweeps of a series");
     for (size_t s = 0; s < all->count; s++)
         if (all->summary[s].used) last = (double)s + 1;
     for (size_t w = 0; w <= sweeps; w++) begin[w] = last;
     for (size_t s = all->count; s-- > 0;)
-        for (size_t w = all->sweep ? all->sweep[s] + 1 : 1; all->summary[s].used && w-- > 0;)
+        for (size_t w = all->frames.sweep ? all->frames.sweep[s] + 1 : 1;
+             all->summary[s].used && w-- > 0;)
             begin[w] = (double)s; /* a sweep without a frame in use ends where it begins */
     const db_status status =
         db_smooth_scales_make(all->context, sweeps, begin, apart, &m->to->smooth);
@@ -93,7 +94,7 @@ static db_status find_runs(merging *m) {
 static void place_passages(merging *m) {
     for (size_t n = 0; n < m->from->passage_count; n++) {
         const db_fit_passage *const p = &m->from->passages[n];
-        const size_t sweep = m->all->sweep ? m->all->sweep[p->first] : 0;
+        const size_t sweep = m->all->frames.sweep ? m->all->frames.sweep[p->first] : 0;
         const double at = fmin(fmax(p->position[2], (double)p->first), (double)p->last + 1);
         m->time[n] = (db_sweep_time){ (uint32_t)sweep, (float)at };
         m->shot[n] = (size_t)fmin(floor(at), (double)p->last);

@@ -36,7 +36,7 @@ static void set_point(const db_intensity_search *w, double *to, const double *fr
 }
 
 static db_status allocate_search(db_intensity_search *w) {
-    const size_t unknowns = w->all->reflections.count + w->pass.order.shared;
+    const size_t unknowns = w->all->asu.reflections.count + w->pass.order.shared;
     w->best = calloc(4 * unknowns + 1, sizeof *w->best);
     w->pass.loss = calloc(2 * w->all->count, sizeof *w->pass.loss);
     w->result = calloc(1, sizeof *w->result);
@@ -47,7 +47,8 @@ static db_status allocate_search(db_intensity_search *w) {
     w->step = w->rendered + unknowns;
     w->pass.base = w->pass.loss + w->all->count;
     return db_intensity_restraint_make(w->all->context, &w->all->settings.joint,
-                                       w->all->reflections.count, w->all->reference, &w->restraint);
+                                       w->all->asu.reflections.count, w->all->asu.reference,
+                                       &w->restraint);
 }
 
 /* Prepares a pass to the trial. */
@@ -59,7 +60,7 @@ static void prepare_pass(db_intensity_search *w, int stage) {
     p->order = db_schur_order_make(&all->settings, stage, all->shared);
     p->most =
         db_moving_quantities(&all->settings, p->order.index, p->order.shared + p->order.local);
-    p->list = &all->reflections;
+    p->list = &all->asu.reflections;
     p->slot = 1;
     p->search = all->settings.stages[stage];
     p->search.max_evaluations = EVALUATIONS;
@@ -70,7 +71,7 @@ static void prepare_pass(db_intensity_search *w, int stage) {
 static db_status prepare_system(db_intensity_search *w) {
     db_shots *const all = w->all;
     w->system = (db_joint_system){ .context = all->context,
-                                   .reflections = all->reflections.count,
+                                   .reflections = all->asu.reflections.count,
                                    .shared = w->pass.order.shared,
                                    .shots = all->count,
                                    .threads = all->workers.count,
@@ -364,10 +365,10 @@ static db_status conclude_stage(db_intensity_search *w, db_fit_shots_result *res
     db_shots *const all = w->all;
     if (all->settings.joint.passes > 0) DB_TRY(conclude_passes(w, result));
     w->result->passes = all->settings.joint.passes > 0 ? w->course.passes : 0;
-    w->result->list = all->reflections;
-    memset(&all->reflections, 0, sizeof all->reflections);
-    w->result->reference = all->reference;
-    all->reference = NULL;
+    w->result->list = all->asu.reflections;
+    memset(&all->asu.reflections, 0, sizeof all->asu.reflections);
+    w->result->reference = all->asu.reference;
+    all->asu.reference = NULL;
     result->intensities = w->result;
     w->result = NULL;
     return DB_OK;

@@ -34,10 +34,10 @@ static db_status sort_shots(const db_intensity_search *w, db_observations *obser
     const db_shots *const all = w->all;
     db_joint_intensities *const r = w->result;
     return all->settings.joint.reindex
-               ? db_indexing_resolve(all->context, w->pass.list, &options, all->reference,
+               ? db_indexing_resolve(all->context, w->pass.list, &options, all->asu.reference,
                                      observations, &r->scaling, &r->indexing, &r->kinds)
-               : db_find_other_crystals(all->context, w->pass.list, all->reference, observations,
-                                        &r->scaling, &r->kinds);
+               : db_find_other_crystals(all->context, w->pass.list, all->asu.reference,
+                                        observations, &r->scaling, &r->kinds);
 }
 
 /* Puts scales and temperature factors of shots into their models; reports excluded shots. */
@@ -109,9 +109,9 @@ static db_status merge(const db_intensity_search *w, db_observations *observatio
     DB_TRY(db_scale_shots(all->context, list, &options, (uint64_t)all->settings.joint.seed,
                           observations, &r->scaling, &r->merged));
     DB_TRY(check_symmetry(w, observations));
-    if (all->reference)
-        r->agreement =
-            db_reference_agreement_find(list, all->reference, r->merged.intensity, r->merged.sigma);
+    if (all->asu.reference)
+        r->agreement = db_reference_agreement_find(list, all->asu.reference, r->merged.intensity,
+                                                   r->merged.sigma);
     return DB_OK;
 }
 

@@ -219,7 +219,7 @@ static int follows_setting(const db_shots *all, const db_fit_parameter *p) {
             leader = &all->settings.parameters[l];
     const int setting = db_setting_of(leader->parameter);
     return leader->shared == DB_FIT_SHARED_BY_SETTING && setting >= 0 &&
-           all->setting_count[setting] > 1;
+           all->frames.setting_count[setting] > 1;
 }
 
 void db_stages_mark_shared(db_shots *all) {
@@ -228,7 +228,7 @@ void db_stages_mark_shared(db_shots *all) {
         const int shared = !all->source->in_full && is_shared(&all->settings, p);
         const int at_knots = all->options->knots > 0 &&
                              (db_orientation_axis(p->parameter) >= 0 || p->parameter == DB_SCALE),
-                  by_crystal = all->crystals > 1 && p->group < 0 &&
+                  by_crystal = all->frames.crystals > 1 && p->group < 0 &&
                                db_facts_of(p->parameter)->owner == DB_OWNER_CRYSTAL,
                   by_setting = p->group < 0 && follows_setting(all, p);
         all->varies[i] = !shared || !all->options->series ? DB_VARIES_NOT

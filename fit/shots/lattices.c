@@ -17,11 +17,11 @@ static int begins_crystal(const db_shots *all, size_t shot) {
 }
 
 static db_status find_crystals(db_shots *all) {
-    all->crystals = 1;
-    for (size_t i = 1; i < all->count; i++) all->crystals += (size_t)begins_crystal(all, i);
-    all->crystal = calloc(all->crystals, sizeof *all->crystal);
-    if (!all->crystal) return db_fail_memory(all->context, "the crystals of a series");
-    db_series_crystal *crystal = all->crystal;
+    all->frames.crystals = 1;
+    for (size_t i = 1; i < all->count; i++) all->frames.crystals += (size_t)begins_crystal(all, i);
+    all->frames.crystal = calloc(all->frames.crystals, sizeof *all->frames.crystal);
+    if (!all->frames.crystal) return db_fail_memory(all->context, "the crystals of a series");
+    db_series_crystal *crystal = all->frames.crystal;
     for (size_t i = 0; i < all->count; i++) {
         if (i > 0 && begins_crystal(all, i)) (++crystal)->first = i;
         crystal->count++;
@@ -50,13 +50,13 @@ static db_status find_settings(db_shots *all) {
     const db_fit_shot_source *const source = all->source;
     for (int s = 0; s < DB_FIT_SETTINGS && all->options->series && source->setting; s++) {
         size_t *const number = malloc((all->count + 1) * sizeof *number), count = 1;
-        all->setting[s] = number;
+        all->frames.setting[s] = number;
         if (!number) return db_fail_memory(all->context, "the settings of a series");
         for (size_t k = 0; k < all->count; k++) {
             number[k] = source->setting(source->user, k, (db_fit_setting)s);
             if (number[k] >= count) count = number[k] + 1;
         }
-        all->setting_count[s] = count;
+        all->frames.setting_count[s] = count;
     }
     return DB_OK;
 }
@@ -94,19 +94,19 @@ static void clear_group(group *g) {
 static int gives_light(const db_shots *all, size_t shot, int segment) {
     const db_shot_summary *const summary = &all->summary[shot];
     return summary->used || summary->lit == segment ||
-           (summary->readable && all->crystal[db_shots_crystal(all, shot)].in_use);
+           (summary->readable && all->frames.crystal[db_shots_crystal(all, shot)].in_use);
 }
 
 /* Which crystals of a series have frames in use? Rank 0 knows. */
 static db_status tell_crystals_in_use(db_shots *all) {
-    for (size_t c = 0; c < all->crystals && all->crystals > 1; c++) {
-        db_series_crystal *const one = &all->crystal[c];
+    for (size_t c = 0; c < all->frames.crystals && all->frames.crystals > 1; c++) {
+        db_series_crystal *const one = &all->frames.crystal[c];
         one->in_use = 0;
         for (size_t i = one->first; i < one->first + one->count; i++)
             one->in_use |= all->summary[i].used;
     }
-    return db_team_broadcast(&all->team, all->context, all->crystal,
-                             all->crystals * sizeof *all->crystal);
+    return db_team_broadcast(&all->team, all->context, all->frames.crystal,
+                             all->frames.crystals * sizeof *all->frames.crystal);
 }
 
 static db_status make_model(const db_shots *all, db_context *context, size_t shot, int segment,

@@ -14,8 +14,8 @@
 /* Number of knots of each crystal for a varying quantity: evenly spaced from its first to its last frame. */
 static size_t knot_count(const db_shots *all) {
     size_t frames = 0;
-    for (size_t c = 0; c < all->crystals; c++)
-        if (all->crystal[c].count > frames) frames = all->crystal[c].count;
+    for (size_t c = 0; c < all->frames.crystals; c++)
+        if (all->frames.crystal[c].count > frames) frames = all->frames.crystal[c].count;
     const double most = fmax(1, (double)frames - 1),
                  intervals = round((double)(frames - 1) / all->options->knots);
     return 1 + (size_t)fmin(fmax(1, intervals), most);
@@ -24,10 +24,10 @@ static size_t knot_count(const db_shots *all) {
 /* Number of unknowns of a linked quantity that not all shots share. */
 static size_t value_count(const db_shots *all, size_t index) {
     switch ((db_varying)all->varies[index]) {
-    case DB_VARIES_AT_KNOTS: return all->crystals * knot_count(all);
-    case DB_VARIES_BY_CRYSTAL: return all->crystals;
+    case DB_VARIES_AT_KNOTS: return all->frames.crystals * knot_count(all);
+    case DB_VARIES_BY_CRYSTAL: return all->frames.crystals;
     case DB_VARIES_BY_SETTING:
-        return all->setting_count[db_setting_of(all->settings.parameters[index].parameter)];
+        return all->frames.setting_count[db_setting_of(all->settings.parameters[index].parameter)];
     default: return all->count;
     }
 }
@@ -36,8 +36,8 @@ db_joint_links db_joint_links_make(const db_shots *all, int stage) {
     const int intensities = db_fit_is_intensity_stage(&all->settings, stage);
     unsigned char linked[DB_FIT_MOST_PARAMETERS] = { 0 };
     db_joint_links links = { .shots = all->count,
-                             .crystals = all->crystals,
-                             .crystal = all->crystal };
+                             .crystals = all->frames.crystals,
+                             .crystal = all->frames.crystal };
     for (size_t i = 0; i < all->parameters; i++)
         linked[i] = all->shared[i] || (!intensities && (all->varies[i] || db_series_shares(all)));
     links.order = db_schur_order_make(&all->settings, stage, linked);
@@ -50,7 +50,7 @@ db_joint_links db_joint_links_make(const db_shots *all, int stage) {
             links.varies[l] = all->varies[index];
             if (links.varies[l] == DB_VARIES_BY_SETTING)
                 links.setting[l] =
-                    all->setting[db_setting_of(all->settings.parameters[index].parameter)];
+                    all->frames.setting[db_setting_of(all->settings.parameters[index].parameter)];
             links.unknowns += links.values[l];
             if (pass == 0) links.shared = links.unknowns;
         }
@@ -212,9 +212,9 @@ static void hold_first_scales(const db_shots *all, const db_joint_links *links, 
                               const double *value) {
     size_t before = SIZE_MAX;
     for (size_t shot = 0; shot < all->count && db_series_shares(all); shot++) {
-        if (!all->summary[shot].used || all->sweep[shot] == before) continue;
+        if (!all->summary[shot].used || all->frames.sweep[shot] == before) continue;
         hold_scale_of(all, links, shot, u, value);
-        before = all->sweep[shot];
+        before = all->frames.sweep[shot];
     }
 }
 

@@ -46,7 +46,8 @@ static void exclude_far_of(db_shots *all, const db_series_crystal *of, double *l
 static db_status exclude_far(db_shots *all) {
     double *const list = malloc((all->count + 1) * sizeof *list);
     if (!list) return db_fail_memory(all->context, "the shots' targets");
-    for (size_t c = 0; c < all->crystals; c++) exclude_far_of(all, &all->crystal[c], list);
+    for (size_t c = 0; c < all->frames.crystals; c++)
+        exclude_far_of(all, &all->frames.crystal[c], list);
     free(list);
     return DB_OK;
 }

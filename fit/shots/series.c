@@ -30,7 +30,7 @@ static int by_reflection(const void *a, const void *b) {
  * two intensities differ by absorption and decay. Another sweep shows it again, too. */
 static int goes_on(const db_shots *all, const db_series_part *last, const db_series_part *next) {
     return db_compare_hkl(last->hkl, next->hkl) == 0 && next->shot <= last->shot + 1 &&
-           all->sweep[last->shot] == all->sweep[next->shot];
+           all->frames.sweep[last->shot] == all->frames.sweep[next->shot];
 }
 
 /* Numbers the boxes of all shots. All processes know all boxes, so their numbers agree. */

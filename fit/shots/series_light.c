@@ -106,7 +106,7 @@ double db_light_explained(const db_frame_light *light) {
 int db_series_near(const db_shots *all, size_t frame, size_t n, size_t *near) {
     const size_t away = (n + 1) / 2;
     const int before = n % 2;
-    const db_series_crystal *const own = &all->crystal[db_shots_crystal(all, frame)];
+    const db_series_crystal *const own = &all->frames.crystal[db_shots_crystal(all, frame)];
     if (before ? frame < own->first + away : frame + away >= own->first + own->count) return 0;
     *near = before ? frame - away : frame + away;
     return all->summary[*near].used;

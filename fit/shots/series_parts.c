@@ -134,7 +134,7 @@ db_status db_shown_refuse_blank(db_shots *all) {
 
 db_status db_series_parts_of(const db_shots *all, db_context *context, size_t shot,
                              db_fit_spots *parts) {
-    const db_series_crystal *const own = &all->crystal[db_shots_crystal(all, shot)];
+    const db_series_crystal *const own = &all->frames.crystal[db_shots_crystal(all, shot)];
     const size_t end = own->first + own->count, from = shot > own->first ? shot - 1 : shot,
                  to = shot + 2 < end ? shot + 2 : end;
     size_t most = 0, kept = 0;

@@ -78,7 +78,7 @@ static db_status note_widths(const db_shots *all, db_context *context, size_t sh
     db_experiment model = open->objective.experiment; /* borrows */
     const db_goniometer *const g = &model.goniometer;
     const double width = g->phi_step * g->phi_steps,
-                 step = all->step ? copysign(all->step[shot], width) : 0;
+                 step = all->frames.step ? copysign(all->frames.step[shot], width) : 0;
     if (step == 0 || width == 0) return DB_OK;
     if (fabs(width / step - 1) < alike)
         return note_width(all, context, open, DB_NARROWER, DB_RIVAL_NARROWER, part);

@@ -274,7 +274,7 @@ static void tell_rate(const turn_work *w, const turn_rival *r) {
     while (!w->frame[a].known) a++;
     for (b = a + 1; b < all->count && !w->frame[b].known;) b++;
     const double given = b < all->count ? (w->frame[b].phi - w->frame[a].phi) / (double)(b - a) : 0;
-    db_shown_format(all->turns, sizeof all->turns,
+    db_shown_format(all->frames.turns, sizeof all->frames.turns,
                     "the steps of phi are wrong: spots fit %.4g +- %.1g times the given turns of "
                     "the spindle, about %.4g degree from frame to frame instead of %.4g; correct "
                     "phi, or let the orientation vary (shots.knots)",
@@ -283,7 +283,7 @@ static void tell_rate(const turn_work *w, const turn_rival *r) {
 
 static void tell_tilt(const turn_work *w, const turn_rival *r) {
     db_shots *const all = w->all;
-    db_shown_format(all->turns, sizeof all->turns,
+    db_shown_format(all->frames.turns, sizeof all->frames.turns,
                     "the spindle axis is wrong: spots fit an axis tilted by about %.2g degree (+- "
                     "%.1g), which was not refined; correct the axis, or refine "
                     "spindle_tilt_beam and spindle_tilt_across",
@@ -300,7 +300,7 @@ static size_t first_of_group(const turn_work *w, size_t group) {
 static void tell_slip(const turn_work *w, const turn_rival *r) {
     db_shots *const all = w->all;
     const size_t k = first_of_group(w, r->from);
-    db_shown_format(all->turns, sizeof all->turns,
+    db_shown_format(all->frames.turns, sizeof all->frames.turns,
                     "from about %s on, spots fit a crystal turned by about %.2g degree, %.2g of "
                     "them about the spindle (+- %.1g): the crystal has slipped, frames are "
                     "missing, or phi is wrong; correct phi, refine the parts one by one, or "
@@ -376,12 +376,12 @@ static db_status judge_together(turn_work *w) {
     db_shots *const all = w->all;
     DB_TRY(find_turnings(w));
     DB_TRY(db_workers_common_status(all, all->team.rank == 0 ? judge_here(w) : DB_OK));
-    return db_team_broadcast(&all->team, all->context, all->turns, sizeof all->turns);
+    return db_team_broadcast(&all->team, all->context, all->frames.turns, sizeof all->frames.turns);
 }
 
 db_status db_series_judge_turns(db_shots *all, const db_joint_minimum *at) {
     turn_work w = { .all = all, .at = at, .links = *at->links };
-    *all->turns = '\0';
+    *all->frames.turns = '\0';
     w.links.first_turn = w.links.unknowns;
     if (at->stays || !find_angles(&w)) return DB_OK;
     w.frame = calloc(all->count + 1, sizeof *w.frame);

@@ -4,7 +4,7 @@
 
 #include "fit/shots/links.h"
 
-/* At the minimum of the last stage, whose frames have been noted and gathered: all->turns says in words what turns of frames are
+/* At the minimum of the last stage, whose frames have been noted and gathered: all->frames.turns says in words what turns of frames are
  * likelier than those of the model; "": none. All processes call it. */
 db_status db_series_judge_turns(db_shots *all, const db_joint_minimum *at);
 

@@ -109,13 +109,13 @@ static const double SURE = 5; /* standard deviations, which chance does not reac
 static double step_of_used(const db_shots *all) {
     size_t k = 0;
     while (!all->summary[k].used) k++;
-    return all->step[k];
+    return all->frames.step[k];
 }
 
 static void judge_width(db_shots *all) {
     const width_found found = find_way(all->series);
-    if (*all->turns || !(found.way - MOST_WAY > SURE * found.error)) return;
-    snprintf(all->turns, sizeof all->turns,
+    if (*all->frames.turns || !(found.way - MOST_WAY > SURE * found.error)) return;
+    snprintf(all->frames.turns, sizeof all->frames.turns,
              "the light of reflections fits frames that each turn by %.4g degree, the step of phi "
              "between frames, and not by osc (between osc, 0, and this step, 1, it lies at %.2f +- "
              "%.1g; expected at most %g): osc or the steps of phi are wrong",
@@ -224,10 +224,11 @@ static width_found find_gaps(const db_shots *all, whole_light *list) {
 
 static void judge_gaps(db_shots *all, whole_light *list) {
     const width_found found = find_gaps(all, list);
-    if (*all->turns || !(fabs(found.way) > SURE * found.error) || !(fabs(found.way) > MOST_WAY))
+    if (*all->frames.turns || !(fabs(found.way) > SURE * found.error) ||
+        !(fabs(found.way) > MOST_WAY))
         return;
     const double step = step_of_used(all), by = (1 - DB_NARROWER) * step;
-    snprintf(all->turns, sizeof all->turns,
+    snprintf(all->frames.turns, sizeof all->frames.turns,
              "the light of whole reflections fits frames that each turn by about %.2g degree (+- "
              "%.1g), and not by the step of phi, %.4g: frames %s, although osc says that they "
              "meet; correct osc",
@@ -246,7 +247,7 @@ static db_status judge_widths(db_shots *all) {
 }
 
 db_status db_series_judge_width(db_shots *all) {
-    DB_TRY(db_workers_common_status(all,
-                                    all->team.rank == 0 && all->step ? judge_widths(all) : DB_OK));
-    return db_team_broadcast(&all->team, all->context, all->turns, sizeof all->turns);
+    DB_TRY(db_workers_common_status(all, all->team.rank == 0 && all->frames.step ? judge_widths(all)
+                                                                                 : DB_OK));
+    return db_team_broadcast(&all->team, all->context, all->frames.turns, sizeof all->frames.turns);
 }

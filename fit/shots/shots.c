@@ -42,7 +42,7 @@ void db_shots_report(const db_shots *all, const db_fit_shots_event *event) {
 void db_shots_reason(const db_shots *all, size_t shot, char reason[DB_FIT_REASON_SIZE]) {
     const char *const own = all->summary[shot].reason;
     int length = 0;
-    if (all->crystals > 1 && *own)
+    if (all->frames.crystals > 1 && *own)
         length =
             snprintf(reason, DB_FIT_REASON_SIZE, "crystal %zu: ", db_shots_crystal(all, shot) + 1);
     snprintf(reason + length, (size_t)(DB_FIT_REASON_SIZE - length), "%.*s",
@@ -251,7 +251,7 @@ static void begin_model(db_shots *all, size_t shot) {
 }
 
 void db_shots_begin_crystal(db_shots *all, size_t shot, const db_experiment *start) {
-    db_series_crystal *const c = &all->crystal[db_shots_crystal(all, shot)];
+    db_series_crystal *const c = &all->frames.crystal[db_shots_crystal(all, shot)];
     if (c->is_known) return;
     c->is_known = 1;
     memcpy(c->orientation, start->crystal.orientation, sizeof c->orientation);
@@ -267,7 +267,7 @@ void db_shots_begin_crystal(db_shots *all, size_t shot, const db_experiment *sta
 static void set_start(db_shots *all, size_t shot) {
     db_shot_state *const state = &all->state[shot];
     db_crystal *const on_frame = &state->start.crystal;
-    const db_series_crystal *const crystal = &all->crystal[db_shots_crystal(all, shot)];
+    const db_series_crystal *const crystal = &all->frames.crystal[db_shots_crystal(all, shot)];
     if (shares_mounting(all)) db_orientation_set_from(crystal->orientation, on_frame);
     db_shot_summary *const summary = &all->summary[shot];
     double *const begin = db_shots_values(all, shot).begin;

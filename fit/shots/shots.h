@@ -165,6 +165,30 @@ typedef struct db_workers {
     db_context **context;
 } db_workers;
 
+/* What frames of a series have together. Shots that are no series have one crystal, and nothing else. */
+typedef struct db_shots_frames {
+    size_t crystals;
+    db_series_crystal *crystal; /* [crystals], in the order of their frames; owned */
+    /* numbers of the frames' settings, [count] from 0, NULL: there is one of it; owned; and how many there are */
+    size_t *setting[DB_FIT_SETTINGS], setting_count[DB_FIT_SETTINGS];
+    size_t *sweep; /* [count] numbers of the sweeps, in a joint stage; owned */
+    double *step;  /* [count] least turn between frames of the sweep (degree); 0: unknown; owned */
+    char turns[DB_FIT_REASON_SIZE]; /* at the end: for what other turns frames ask; "": none */
+} db_shots_frames;
+
+/* The detector of the first readable shot. */
+typedef struct db_shots_plate {
+    size_t panels;
+    double pixel_size;                  /* mm */
+    char displaced[DB_FIT_REASON_SIZE]; /* at the end: which panel stands elsewhere; "": none */
+} db_shots_plate;
+
+/* Joint intensities: reflections of the asymmetric unit. */
+typedef struct db_shots_asu {
+    db_asu_list reflections; /* empty: none; owned */
+    double *reference;       /* [reflections] known intensities, NAN if missing; NULL; owned */
+} db_shots_asu;
+
 typedef struct db_shares db_shares;
 typedef struct db_checkpoint db_checkpoint;
 typedef struct db_series db_series;
@@ -180,20 +204,12 @@ typedef struct db_shots {
     unsigned char varies[DB_FIT_MOST_PARAMETERS]; /* db_varying */
     size_t count;
     db_series *series; /* intensities of a series in a joint stage; else NULL */
-    size_t *sweep;     /* [count] numbers of the sweeps of a series, in a joint stage; owned */
-    double *step;  /* [count] least turn between frames of the sweep (degree); 0: unknown; owned */
-    size_t panels; /* of the first readable shot's detector, */
-    double pixel_size;                  /* and their size (mm) */
-    char displaced[DB_FIT_REASON_SIZE]; /* at the end: which panel stands elsewhere; "": none */
-    char turns[DB_FIT_REASON_SIZE]; /* at its end: for what other turns its frames ask; "": none */
-    size_t *image; /* [count]: first shot with the same image; NULL: each has its own */
-    /* numbers of the frames' settings, [count] from 0, NULL: there is one of it; owned; and how many there are */
-    size_t *setting[DB_FIT_SETTINGS], setting_count[DB_FIT_SETTINGS];
-    size_t crystals;
-    db_series_crystal *crystal; /* [crystals], in the order of their frames; owned */
-    db_shot_state *state;       /* [count] */
-    db_shot_summary *summary;   /* [count] */
-    double *numbers;            /* of the shots' parameters: db_shots_values */
+    db_shots_frames frames;
+    db_shots_plate plate;
+    size_t *image;            /* [count]: first shot with the same image; NULL: each has its own */
+    db_shot_state *state;     /* [count] */
+    db_shot_summary *summary; /* [count] */
+    double *numbers;          /* of the shots' parameters: db_shots_values */
     db_common_values common;
     size_t chunk;      /* consecutive shots whose sums are one */
     db_shares *shares; /* distribution over processes */
@@ -201,8 +217,7 @@ typedef struct db_shots {
     double degrees;    /* degrees of freedom of these */
     db_workers workers;
     db_structure_factors amplitudes; /* common to all shots, if known; owned */
-    db_asu_list reflections;         /* reflections of joint intensities; empty: none; owned */
-    double *reference; /* [reflections] known intensities, NAN if missing; NULL; owned */
+    db_shots_asu asu;
     db_store store;
     size_t evaluations;        /* evaluations of single shots */
     db_checkpoint *checkpoint; /* NULL: none is kept */
@@ -244,7 +259,7 @@ static inline int db_series_shares(const db_shots *all) {
 
 /* Number of the crystal that a shot shows. */
 static inline size_t db_shots_crystal(const db_shots *all, size_t shot) {
-    return db_crystal_of_shot(all->crystal, all->crystals, shot);
+    return db_crystal_of_shot(all->frames.crystal, all->frames.crystals, shot);
 }
 
 static inline size_t db_shots_chunks(const db_shots *all) {

@@ -43,7 +43,8 @@ static int is_of_sweep(const turning *before, const turning *next) {
 static double least_step(const db_shots *all, const turning *list, size_t first, size_t *end) {
     const turning *before = NULL;
     double least = 0;
-    for (*end = first; *end < all->count && all->sweep[*end] == all->sweep[first]; ++*end) {
+    for (*end = first; *end < all->count && all->frames.sweep[*end] == all->frames.sweep[first];
+         ++*end) {
         const turning *const next = &list[*end];
         const double step = before && next->known ? fabs(next->phi - before->phi) : 0;
         if (step > 0 && !(least > 0 && least <= step)) least = step;
@@ -55,15 +56,16 @@ static double least_step(const db_shots *all, const turning *list, size_t first,
 static void find_steps(const db_shots *all, const turning *list) {
     for (size_t first = 0, end; first < all->count; first = end) {
         const double least = least_step(all, list, first, &end);
-        for (size_t k = first; k < end; k++) all->step[k] = least;
+        for (size_t k = first; k < end; k++) all->frames.step[k] = least;
     }
 }
 
 db_status db_sweeps_find(db_shots *all) {
     turning *const list = calloc(all->count + 1, sizeof *list);
-    if (!all->sweep) all->sweep = calloc(all->count + 1, sizeof *all->sweep);
-    if (!all->step) all->step = calloc(all->count + 1, sizeof *all->step);
-    db_status status = db_need_memory(all->context, list && all->sweep && all->step, "sweeps");
+    if (!all->frames.sweep) all->frames.sweep = calloc(all->count + 1, sizeof *all->frames.sweep);
+    if (!all->frames.step) all->frames.step = calloc(all->count + 1, sizeof *all->frames.step);
+    db_status status =
+        db_need_memory(all->context, list && all->frames.sweep && all->frames.step, "sweeps");
     status = db_workers_common_status(all, status);
     for (size_t k = 0; k < all->count && list; k++)
         if (db_shots_own(all, k) && all->summary[k].used)
@@ -74,10 +76,10 @@ db_status db_sweeps_find(db_shots *all) {
     const turning *before = NULL;
     size_t last = 0;
     for (size_t k = 0; k < all->count && list && status == DB_OK; k++) {
-        if (k > 0) all->sweep[k] = all->sweep[k - 1];
+        if (k > 0) all->frames.sweep[k] = all->frames.sweep[k - 1];
         if (!list[k].known) continue;
         const size_t crystal = db_shots_crystal(all, k);
-        if (before && (crystal != last || !is_of_sweep(before, &list[k]))) all->sweep[k]++;
+        if (before && (crystal != last || !is_of_sweep(before, &list[k]))) all->frames.sweep[k]++;
         before = &list[k];
         last = crystal;
     }

@@ -4,7 +4,7 @@
 
 #include "fit/shots/shots.h"
 
-/* Numbers the sweeps of the frames in use, in all->sweep. All processes call it. */
+/* Numbers the sweeps of the frames in use, in all->frames.sweep. All processes call it. */
 db_status db_sweeps_find(db_shots *all);
 
 #endif

@@ -560,8 +560,7 @@ static void compare_lit(const lit_series *lit, int alone, db_shot_summary summar
                      .options = &options,
                      .series = &series,
                      .count = LIT,
-                     .crystals = 1,
-                     .crystal = &crystal,
+                     .frames = { .crystals = 1, .crystal = &crystal },
                      .summary = summary };
     for (size_t r = 0; r <= series.count; r++) first[r] = alone ? r : r * LIT;
     for (int r = 0; r < REFLECTIONS; r++) {

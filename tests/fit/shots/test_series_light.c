@@ -54,8 +54,7 @@ static boxes *begin(size_t count) {
                          .options = &b->options,
                          .series = &b->series,
                          .count = FRAMES,
-                         .crystals = 1,
-                         .crystal = &b->crystal,
+                         .frames = { .crystals = 1, .crystal = &b->crystal },
                          .summary = b->summary };
     for (size_t k = 0; k < FRAMES; k++) {
         b->of_frame[k] = b->light[k];
@@ -341,7 +340,7 @@ static void wrong_widths_are_told_without_a_mosaic_spread(void **state) {
             double step[FRAMES];
             seed = 5;
             for (size_t k = 0; k < FRAMES; k++) step[k] = 0.5;
-            b->all.step = step;
+            b->all.frames.step = step;
             for (size_t r = 0; r < REFLECTIONS; r++) {
                 const double centre = between(0, FRAMES), bright = between(1000, 4000);
                 b->first[r] = r * FRAMES;
@@ -369,8 +368,8 @@ static void wrong_widths_are_told_without_a_mosaic_spread(void **state) {
             }
             b->first[REFLECTIONS] = REFLECTIONS * FRAMES;
             assert_int_equal(db_series_judge_width(&b->all), DB_OK);
-            assert_int_equal(strstr(b->all.turns, "osc or the steps of phi are wrong") != NULL,
-                             meeting);
+            assert_int_equal(
+                strstr(b->all.frames.turns, "osc or the steps of phi are wrong") != NULL, meeting);
             free(b);
         }
 }
@@ -422,16 +421,16 @@ static void gaps_between_frames_that_meet_are_told(void **state) {
         double step[FRAMES];
         seed = 5;
         for (size_t k = 0; k < FRAMES; k++) step[k] = 0.5;
-        b->all.step = step;
+        b->all.frames.step = step;
         b->all.settings.strong_sigma = 5;
         for (size_t r = 0; r < MOST_REFLECTIONS; r++)
             add_passage(b, r, gap[n].width, gap[n].bright);
         b->first[MOST_REFLECTIONS] = MOST_REFLECTIONS * FRAMES;
         assert_int_equal(db_series_judge_width(&b->all), DB_OK);
         if (*gap[n].says)
-            assert_non_null(strstr(b->all.turns, gap[n].says));
+            assert_non_null(strstr(b->all.frames.turns, gap[n].says));
         else
-            assert_string_equal(b->all.turns, "");
+            assert_string_equal(b->all.frames.turns, "");
         free(b);
     }
 }

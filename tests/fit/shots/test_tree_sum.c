@@ -264,8 +264,7 @@ static void exclude_outlier(void *user, const db_fit_team *team) {
                      .options = &options,
                      .source = &source,
                      .count = STILLS,
-                     .crystals = 1,
-                     .crystal = &crystal,
+                     .frames = { .crystals = 1, .crystal = &crystal },
                      .chunk = 1,
                      .parameters = 2 };
     (void)user;
