@@ -263,6 +263,10 @@ static void take_end(const db_shots *all, int stage, const db_stage_result *end,
                      db_fit_shots_result *result) {
     const size_t length = strlen(result->reason);
     if (!*end->reason) {
+        if (all->team.rank == 0 && stage + 1 < (int)all->settings.stage_count)
+            db_notice(all->context,
+                      "stage %s is left out: at its start the misfit exceeds the noise",
+                      all->settings.stages[stage].name);
         snprintf(result->reason + length, sizeof result->reason - length,
                  "; stage %s is left out: the misfit exceeds the noise",
                  all->settings.stages[stage].name);

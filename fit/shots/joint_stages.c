@@ -62,6 +62,7 @@ static void share_stages(db_fit_settings *settings) {
         (void)take_over(settings, last, kept++, 0);
         *stage = final;
         snprintf(stage->name, sizeof stage->name, "%s", pass == 0 ? "joint" : "final");
+        stage->most_misfit = 0; /* what shots share makes most of the misfit at its start */
         if (pass == 1) continue;
         stage->tolerance = settings->joint.wanted ? 1e-3 : 1e-4;
         stage->step = 0.1;
