@@ -4,6 +4,7 @@
 
 #include "base/context_internal.h"
 #include "fit/pixels/measured_image.h"
+#include "fit/pixels/photon_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,13 +12,14 @@
 enum {
     SQUARE = DB_NOISE_SQUARE,
     APART = DB_NOISE_APART,
-    TOGETHER = 2,   /* rows between pixels of one spot that share no photon */
-    PLENTY = 2000,  /* squares */
-    POINTS = 32,    /* of the function, half an octave apart */
-    WINDOW = 12,    /* points that tell one step from another */
-    FEWEST = 5,     /* points for four unknowns */
-    ALIKE = 8,      /* fewest squares whose scatter counts */
-    ITERATIONS = 12 /* of Gauss and Newton */
+    PAIRS = SQUARE - APART, /* of pixels in a row of a square, the rest of which has weight 0 */
+    TOGETHER = 2,           /* rows between pixels of one spot that share no photon */
+    PLENTY = 2000,          /* squares */
+    POINTS = 32,            /* of the function, half an octave apart */
+    WINDOW = 12,            /* points that tell one step from another */
+    FEWEST = 5,             /* points for four unknowns */
+    ALIKE = 8,              /* fewest squares whose scatter counts */
+    ITERATIONS = 12         /* of Gauss and Newton */
 };
 static const double PI = 3.14159265358979323846;
 static const double FIRST_POINT = 1e-4;  /* per count; the last one tells steps of 1 count */
@@ -59,52 +61,74 @@ typedef struct functions {
 
 static double point_at(int k) { return FIRST_POINT * exp2(0.5 * k); }
 
-/* Cosines at all points are doubled angles of those at the first two. */
-static void cosines_of(double difference, double cosine[POINTS]) {
-    for (int k = 0; k < POINTS; k++)
-        cosine[k] = k < 2 ? cos(point_at(k) * difference) : 2 * cosine[k - 2] * cosine[k - 2] - 1;
-}
+_Static_assert((int)SQUARE == (int)DB_PHOTON_PAIRS, "a row of a square");
 
 /* Differences in the last rows of a square. */
 typedef struct last_rows {
-    int known[TOGETHER + 1][SQUARE];
-    double cosine[TOGETHER + 1][SQUARE][POINTS];
+    db_photon_row row[TOGETHER + 1];
 } last_rows;
 
-/* Characteristic function of a square; pairs is 0 if too few of its pixels are trusted. */
-static void function_of(const db_measured_image *panel, int fast, int slow, last_rows *rows,
-                        function *f) {
-    int both = 0;
-    *f = (function){ 0 };
-    for (int r = 0; r < SQUARE; r++)
-        for (int c = 0; c < SQUARE - APART; c++) {
-            const size_t i = (size_t)(slow + r) * (size_t)panel->fast_pixels + (size_t)(fast + c);
-            const int here = r % (TOGETHER + 1), above = (r + 1) % (TOGETHER + 1);
-            double *const cosine = rows->cosine[here][c];
-            rows->known[here][c] =
-                panel->mask[i] == DB_MASK_TRUSTED && panel->mask[i + APART] == DB_MASK_TRUSTED;
-            if (!rows->known[here][c]) continue;
-            cosines_of((double)panel->value[i] - (double)panel->value[i + APART], cosine);
-            f->pairs++;
-            for (int k = 0; k < POINTS; k++) f->value[k] += cosine[k];
-            if (r < TOGETHER || !rows->known[above][c]) continue;
-            both++;
-            for (int k = 0; k < POINTS; k++)
-                f->together[k] += cosine[k] * rows->cosine[above][c][k];
+/* Reads the pairs of a row; returns how many are known. */
+static int read_pairs(const db_measured_image *panel, int fast, int slow, db_photon_row *row) {
+    int count = 0;
+    for (int c = 0; c < SQUARE; c++) {
+        const size_t i = (size_t)slow * (size_t)panel->fast_pixels + (size_t)(fast + c);
+        const int known = c < PAIRS && panel->mask[i] == DB_MASK_TRUSTED &&
+                          panel->mask[i + APART] == DB_MASK_TRUSTED;
+        row->known[c] = known;
+        row->difference[c] = known ? (double)panel->value[i] - (double)panel->value[i + APART] : 0;
+        count += known;
+    }
+    return count;
+}
+
+/* Begins the series of cosines: two series of angles, half an octave apart, are doubled from small ones. 1 - cos 2x =
+ * v (4 - 2v) with v = 1 - cos x keeps the relative error of a small v. */
+static void begin_series(db_photon_row *row) {
+    enum { BEFORE = 6 };        /* doublings before the first point */
+    const double longest = 1e6; /* counts; angles of longer differences are chance, too */
+    for (int s = 0; s < DB_PHOTON_SERIES; s++)
+        for (int c = 0; c < SQUARE; c++) {
+            const double length = fabs(row->difference[c]),
+                         x = point_at(s) / (1 << BEFORE) * (length < longest ? length : longest),
+                         y = x * x; /* Taylor's series */
+            double v =
+                y * (1. / 2 - y * (1. / 24 - y * (1. / 720 - y * (1. / 40320 - y / 3628800))));
+            for (int i = 0; i < BEFORE; i++) v *= 4 - 2 * v;
+            row->versine[s][c] = v;
         }
-    if (f->pairs < SQUARE * (SQUARE - APART) / 4) f->pairs = 0;
+}
+
+/* Characteristic function of a square; pairs is 0 if too few of its pixels are trusted. */
+static void function_of(const db_measured_image *panel, int fast, int slow, db_photon_row_adder add,
+                        last_rows *rows, function *f) {
+    double both = 0;
+    *f = (function){ 0 };
+    for (int r = 0; r < SQUARE; r++) {
+        db_photon_row *const here = &rows->row[r % (TOGETHER + 1)];
+        const db_photon_row *const above = &rows->row[(r + 1) % (TOGETHER + 1)];
+        f->pairs += read_pairs(panel, fast, slow + r, here);
+        begin_series(here);
+        for (int c = 0; c < SQUARE; c++) {
+            here->both[c] = r < TOGETHER ? 0 : here->known[c] * above->known[c];
+            both += here->both[c];
+        }
+        add(here, above, f->value, f->together);
+    }
+    if (f->pairs < SQUARE * PAIRS / 4) f->pairs = 0;
     for (int k = 0; k < POINTS && f->pairs; k++) {
         f->value[k] /= f->pairs;
-        f->together[k] /= both > 0 ? both : 1;
+        f->together[k] /= fmax(1, both);
     }
 }
 
-static void functions_of(const db_measured_image *image, int apart, last_rows *rows, functions *f) {
+static void functions_of(const db_measured_image *image, int apart, db_photon_row_adder add,
+                         last_rows *rows, functions *f) {
     for (size_t p = 0; p < db_measured_panels(image); p++) {
         const db_measured_image panel = db_measured_panel(image, p);
         for (int slow = 0; slow + SQUARE <= panel.slow_pixels; slow += apart)
             for (int fast = 0; fast + SQUARE <= panel.fast_pixels; fast += apart) {
-                function_of(&panel, fast, slow, rows, &f->square[f->count]);
+                function_of(&panel, fast, slow, add, rows, &f->square[f->count]);
                 f->count += f->square[f->count].pairs > 0;
             }
     }
@@ -261,7 +285,7 @@ db_status db_photon_step_find(db_context *context, const db_measured_image *imag
         db_need_memory(context, f && rows && f->square, "the counts of a photon");
     *step = (db_photon_step){ 0 };
     if (status == DB_OK) {
-        functions_of(image, apart, rows, f);
+        functions_of(image, apart, db_photon_row_adder_of(context->isa), rows, f);
         gather_alike(f);
         if (f->count >= DB_NOISE_ENOUGH) *step = smallest_step(f);
     }
@@ -269,4 +293,15 @@ db_status db_photon_step_find(db_context *context, const db_measured_image *imag
     free(f);
     free(rows);
     return status;
+}
+
+#define DECLARE(isa, number) extern const db_photon_row_adder db_photon_row_adder_##isa;
+DB_INSTANCES(DECLARE)
+
+db_photon_row_adder db_photon_row_adder_of(db_isa isa) {
+    static const db_photon_row_adder *const instance[DB_ISA_COUNT] = {
+#define ENTRY(isa, number) [number] = &db_photon_row_adder_##isa,
+        DB_INSTANCES(ENTRY)
+    };
+    return *instance[isa];
 }
