@@ -44,3 +44,61 @@ db_status db_predict(db_context *context, const db_experiment *experiment,
     prediction->count = count;
     return DB_OK;
 }
+
+/* Order by h, k, l and panel. */
+static int compare_names(const db_spot *a, const db_spot *b) {
+    const int order = db_compare_hkl(a->hkl, b->hkl);
+    return order ? order : (a->panel > b->panel) - (a->panel < b->panel);
+}
+
+/* Number of spots of the first one's name. */
+static size_t same_name(const db_spot *spot, const db_spot *end) {
+    size_t count = 0;
+    while (spot + count < end && compare_names(spot + count, spot) == 0) count++;
+    return count;
+}
+
+/* Which of the predicted spots of its name is spot i? If a passage has come or gone: the one at the nearest angle. */
+static size_t now_at(const db_spot *predicted, size_t found, const db_spot *spot, size_t count,
+                     size_t i) {
+    size_t nearest = 0;
+    if (found == count) return i;
+    for (size_t k = 1; k < found; k++)
+        if (fabs(predicted[k].angle - spot[i].angle) <
+            fabs(predicted[nearest].angle - spot[i].angle))
+            nearest = k;
+    return nearest;
+}
+
+/* Takes what is predicted of a name. A spot that was taken stays nearest to the same prediction. */
+static void take_again(const db_spot *predicted, size_t found, db_spot *spot, size_t count) {
+    for (size_t i = 0; i < count && !found; i++) spot[i].recorded = spot[i].photons = 0;
+    for (size_t i = 0; i < count && found; i++) {
+        const size_t own = now_at(predicted, found, spot, count, i);
+        double shared = 0;
+        for (size_t k = 0; k < count; k++)
+            shared += now_at(predicted, found, spot, count, k) == own;
+        spot[i] = predicted[own];
+        spot[i].recorded /= shared;
+        spot[i].photons /= shared;
+    }
+}
+
+db_status db_predict_again(db_context *context, const db_experiment *experiment,
+                           double excitation_angle, db_spot *spot, size_t count) {
+    const double margin = 0.9; /* the cell may have changed */
+    db_prediction_range range = { .dmin = INFINITY, .excitation_angle = excitation_angle };
+    db_predicted_spots all;
+    for (size_t i = 0; i < count; i++) range.dmin = fmin(range.dmin, margin * spot[i].resolution);
+    if (count == 0) return DB_OK;
+    DB_TRY(db_predict(context, experiment, &range, &all));
+    const db_spot *at = all.spot, *const end = all.spot + all.count;
+    for (size_t i = 0, alike; i < count; i += alike) {
+        alike = same_name(spot + i, spot + count);
+        while (at < end && compare_names(at, spot + i) < 0) at++;
+        const int found = at < end && compare_names(at, spot + i) == 0;
+        take_again(at, found ? same_name(at, end) : 0, spot + i, alike);
+    }
+    db_predicted_spots_clear(&all);
+    return DB_OK;
+}

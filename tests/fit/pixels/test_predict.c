@@ -292,6 +292,57 @@ static void the_middle_of_a_rotation_is_found(void **state) {
     assert_true(db_goniometer_middle(&crystal, &half) == 10.75 && half == 0.75);
 }
 
+/* Number of spots of a reflection, and the sum of what is recorded of it. */
+static size_t count_alike(const db_spot *spot, size_t count, const int hkl[3], double *recorded) {
+    size_t alike = 0;
+    *recorded = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (db_compare_hkl(spot[i].hkl, hkl) != 0) continue;
+        *recorded += spot[i].recorded;
+        alike++;
+    }
+    return alike;
+}
+
+/* Spots of a turned crystal; of a passage that begins or ends on another frame there is no spot, or one more. */
+static void spots_are_predicted_again(void **state) {
+    (void)state;
+    const db_prediction_range range = { 5, 0, 0.1, 0 };
+    db_predicted_spots before, after, same;
+    size_t fewer = 0, more = 0, gone = 0, twice = 0;
+    crystal.spread.spots = DB_SPOTS_CLOSED;
+    crystal.goniometer.phi_step = 170;
+    assert_int_equal(db_predict(context, &crystal, &range, &before), DB_OK);
+    assert_int_equal(db_predict(context, &crystal, &range, &same), DB_OK);
+    assert_int_equal(db_predict_again(context, &crystal, 0.1, same.spot, same.count), DB_OK);
+    assert_memory_equal(before.spot, same.spot, before.count * sizeof *before.spot);
+    crystal.goniometer.phi += 5;
+    assert_int_equal(db_predict(context, &crystal, &range, &after), DB_OK);
+    assert_int_equal(db_predict_again(context, &crystal, 0.1, same.spot, same.count), DB_OK);
+    for (size_t i = 0; i < before.count; i++) {
+        const int *const hkl = before.spot[i].hkl;
+        double whole, listed;
+        const size_t now = count_alike(after.spot, after.count, hkl, &whole),
+                     then = count_alike(same.spot, same.count, hkl, &listed);
+        assert_int_equal(db_compare_hkl(same.spot[i].hkl, hkl), 0);
+        fewer += now && now < then;
+        more += now > then;
+        gone += !now;
+        twice += now == 2 && then == 2;
+        assert_true(now > then ? listed <= whole : fabs(listed - whole) < 1e-12);
+        if (now == 1 && then == 1)
+            assert_true(fabs(same.spot[i].recorded - whole) < 1e-12 &&
+                        same.spot[i].position[0] > 0);
+    }
+    print_message("%zu spots, %zu with fewer passages, %zu with more, %zu gone, %zu twice\n",
+                  before.count, fewer, more, gone, twice);
+    assert_true(fewer && more && gone && twice);
+    assert_int_equal(db_predict_again(context, &crystal, 0.1, NULL, 0), DB_OK);
+    db_predicted_spots_clear(&before);
+    db_predicted_spots_clear(&after);
+    db_predicted_spots_clear(&same);
+}
+
 /* In the middle of the exposure, wherever the goniometer has turned it. */
 static void a_crystal_off_the_origin_sees_pixels_from_there(void **state) {
     (void)state;
@@ -534,6 +585,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(
             reflections_within_the_angle_are_all_predicted_and_no_others, make, drop),
         cmocka_unit_test_setup_teardown(the_middle_of_a_rotation_is_found, make, drop),
+        cmocka_unit_test_setup_teardown(spots_are_predicted_again, make, drop),
         cmocka_unit_test_setup_teardown(a_crystal_off_the_origin_sees_pixels_from_there, make,
                                         drop),
         cmocka_unit_test_setup_teardown(samples_are_predicted_by_their_spread, make, drop),
