@@ -23,9 +23,9 @@ typedef struct db_part_light {
     double third; /* its third brightest pixel */
     double of_rival[DB_LIGHT_RIVALS]; /* and of rivals; 0: not known */
     double resolution;                /* d spacing (angstrom) */
-    double recorded;    /* part of the reflection, by the model with which the stage began */
-    int from[2], to[2]; /* its pixels, as the position */
-    double background;  /* counts */
+    double recorded;                  /* part of the reflection, by the model at the minimum */
+    int from[2], to[2];               /* its pixels, as the position */
+    double background;                /* counts */
     double gain, dark_variance; /* counts per photon; variance of the background with the readout */
     double excess; /* counts above the local background, which the model has no part in */
     double light, light_variance; /* counts above the background, and their variance by noise */

@@ -43,7 +43,7 @@ size_t db_series_reflections(const db_shots *all);
 /* At the minimum, with the intensities that were found: keeps what the boxes of an open shot show, as evaluated. By any
  * thread. */
 db_status db_series_note_light(const db_shots *all, db_context *context, size_t shot,
-                               const db_open_shot *open);
+                               db_open_shot *open);
 
 /* Brings the light of all frames to rank 0 and compares it with the models': db_shot_summary.light. All processes call
  * it. */

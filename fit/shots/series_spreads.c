@@ -89,13 +89,14 @@ static db_status note_widths(const db_shots *all, db_context *context, size_t sh
 }
 
 db_status db_series_note_light(const db_shots *all, db_context *context, size_t shot,
-                               const db_open_shot *open) {
+                               db_open_shot *open) {
     db_series *const s = all->series;
     db_part_light *const part = calloc(s->boxes[shot] + 1, sizeof *part);
     free(s->light[shot]);
     s->light[shot] = part;
     if (!part) return db_fail_memory(context, "the light of a frame");
     s->light_bytes[shot] = s->boxes[shot] * sizeof *part;
+    DB_TRY(db_open_shot_predict(context, open));
     for (size_t b = 0; b < s->boxes[shot]; b++)
         part[b] = db_part_light_of(&open->objective, &open->pixels, b);
     DB_TRY(note_spreads(all, context, open, part));

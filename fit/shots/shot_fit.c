@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
+#include "fit/pixels/predict.h"
 #include "fit/search/driver.h"
 #include "fit/shots/workers.h"
 #include "fit/config/quantity.h"
@@ -237,6 +238,11 @@ db_status db_open_shot_fit(db_open_shot *open, const db_schur_order *order,
     if (status == DB_OK) status = search_local(&problem, &search, local);
     db_search_clear(&search);
     return status;
+}
+
+db_status db_open_shot_predict(db_context *context, db_open_shot *open) {
+    return db_predict_again(context, &open->objective.experiment, open->settings.excitation_angle,
+                            open->pixels.boxes.reflection, open->pixels.boxes.count);
 }
 
 void db_shot_measure(const db_objective *objective, const db_stored *pixels, int after,

@@ -40,6 +40,9 @@ db_status db_local_unknowns(db_context *context, const db_fit_settings *settings
 db_status db_open_shot_fit(db_open_shot *open, const db_schur_order *order,
                            const db_fit_stage *stage, const double *shared, double *local);
 
+/* Predicts the reflections of an open shot's boxes again, by the model of the last evaluation: their places and parts. */
+db_status db_open_shot_predict(db_context *context, db_open_shot *open);
+
 /* Objective of an open shot's pixels with another model of it. */
 db_status db_shot_objective_of(const db_shots *all, db_context *context, const db_open_shot *open,
                                const db_experiment *model, db_objective *objective);

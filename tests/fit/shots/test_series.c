@@ -4,6 +4,7 @@
 #include "support/unit_test.h"
 #include "fit/damaged_state.h"
 #include "fit/made_up_team.h"
+#include "fit/pixels/predict.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"
 #include "fit/shots/joint_stages.h"
@@ -228,6 +229,58 @@ static void processes_do_not_matter_for_poisson_slow(void **state) {
     settings.target = DB_FIT_POISSON;
     compare(0);
     settings.target = DB_FIT_WEIGHTED;
+}
+
+static double ahead; /* degree, of the start */
+static db_status load_turned(void *user, db_context *own, size_t shot, db_measured_image *image,
+                             db_experiment *start, db_fit_settings *s) {
+    const db_status status = still_load(user, own, shot, image, start, s);
+    if (status == DB_OK && start) start->goniometer.phi += ahead;
+    return status;
+}
+
+/* What a frame records of a reflection by its refined model. */
+static double recorded_by(const db_predicted_spots *of_frame, const int hkl[3]) {
+    double sum = 0;
+    for (size_t i = 0; i < of_frame->count; i++)
+        if (db_compare_hkl(of_frame->spot[i].hkl, hkl) == 0) sum += of_frame->spot[i].recorded;
+    return sum;
+}
+
+/* A start that is off by a good part of the angle over which a reflection is recorded does not stay in its parts. */
+static void parts_are_those_of_the_refined_model(void **state) {
+    (void)state;
+    const db_fit_settings usual = settings;
+    const db_prediction_range range = { .excitation_angle = usual.excitation_angle };
+    series_run run = { .load = load_turned };
+    db_predicted_spots predicted[FRAMES];
+    db_fit_settings own;
+    double worst = 0;
+    assert_int_equal(db_fit_settings_copy(stills.context, &usual, &own), DB_OK);
+    copy_stage(&own, own.stage_count - 1, 0); /* boxes lie where the start predicts them */
+    own.stage_count = 1;
+    ahead = 0.25;
+    settings = own;
+    made_up_team_run(1, 0, work, &run, NULL);
+    settings = usual;
+    db_fit_settings_clear(&own);
+    assert_non_null(run.result[0]);
+    const db_fit_shots_result *const r = run.result[0];
+    assert_int_equal(r->used, FRAMES);
+    for (size_t s = 0; s < FRAMES; s++)
+        assert_int_equal(db_predict(stills.context, &r->shot[s].experiment, &range, &predicted[s]),
+                         DB_OK);
+    for (size_t n = 0; n < r->passage_count; n++) {
+        const db_fit_passage *const p = &r->passages[n];
+        double expected = 0;
+        for (size_t s = p->first; s <= p->last; s++) expected += recorded_by(&predicted[s], p->hkl);
+        worst = fmax(worst, fabs(p->recorded - expected));
+    }
+    print_message("%zu passages: parts differ from those of the refined model by at most %.2g\n",
+                  r->passage_count, worst);
+    assert_true(r->passage_count > 50 && worst < 1e-6);
+    for (size_t s = 0; s < FRAMES; s++) db_predicted_spots_clear(&predicted[s]);
+    db_fit_shots_result_destroy(&run.result[0]);
 }
 
 static double nearer; /* mm, of the start */
@@ -774,6 +827,7 @@ int main(void) {
         cmocka_unit_test(processes_do_not_matter_between_knots),
         cmocka_unit_test(processes_do_not_matter_for_known_intensities),
         cmocka_unit_test(earned_quantities_wait),
+        cmocka_unit_test(parts_are_those_of_the_refined_model),
         cmocka_unit_test(what_frames_do_not_determine_has_no_finite_error),
         cmocka_unit_test(what_frames_make_up_for_has_no_finite_error),
         cmocka_unit_test(frames_at_a_bound_widen_no_error),
