@@ -90,6 +90,7 @@ static db_status measure_boxes(work *w) {
     values_at_best(w, value);
     o->loss_of.target = DB_LOSS_WEIGHTED;
     DB_TRY(db_objective_evaluate(o, value, DB_OBJECTIVE_LOSS));
+    DB_TRY(db_open_shot_predict(o->context, w->open));
     w->open->evaluations++;
     *r->loss = o->loss;
     for (size_t b = 0; b < o->blocks.count; b++) {
@@ -148,6 +149,7 @@ static db_status linearize_shot(work *w) {
     memcpy(s->at, p->all->state[w->shot].trial.local, order->local * sizeof *s->at);
     memcpy(s->at + order->local, p->shared, order->shared * sizeof *s->at);
     db_shot_linearize(w->open, order, s);
+    DB_TRY(db_open_shot_predict(w->open->objective.context, w->open));
     for (size_t b = 0; b < s->count; b++) {
         s->partiality[b] = (float)w->open->pixels.boxes.reflection[b].recorded;
         s->light[b] = (float)light_of(&w->open->objective, b);

@@ -366,6 +366,35 @@ static void slopes_agree_with_differences(void **state) {
     close_shot(&s);
 }
 
+/* Partialities, by which errors are modelled, follow the models of the shots. */
+static void partialities_are_those_of_the_refined_models(void **state) {
+    (void)state;
+    const db_prediction_range range = { .excitation_angle = stills.settings.excitation_angle };
+    db_fit_shots_result *r = stills_run(FEW_STILLS);
+    const db_observations *const o = &r->intensities->observations;
+    size_t compared = 0;
+    double worst = 0;
+    assert_int_equal(r->used, FEW_STILLS);
+    for (size_t s = 0; s < FEW_STILLS; s++) {
+        db_predicted_spots now;
+        assert_int_equal(db_predict(stills.context, &r->shot[s].experiment, &range, &now), DB_OK);
+        for (size_t i = o->first[s]; i < o->first[s + 1]; i++) {
+            const int16_t *const own = o->list[i].hkl;
+            const int hkl[3] = { own[0], own[1], own[2] };
+            for (size_t k = 0; k < now.count; k++) {
+                if (db_compare_hkl(now.spot[k].hkl, hkl) != 0) continue;
+                const double off = fabs(now.spot[k].recorded - (double)o->list[i].partiality);
+                worst = fmax(worst, off);
+                compared++;
+            }
+        }
+        db_predicted_spots_clear(&now);
+    }
+    print_message("%zu partialities are off by at most %.2g\n", compared, worst);
+    assert_true(compared > 200 && compared == o->first[FEW_STILLS] && worst < 1e-3);
+    db_fit_shots_result_destroy(&r);
+}
+
 /* Lack of memory anywhere leaves no boxes, or, where it does not matter, the right ones. */
 static void boxes_are_let_go_of(void **state) {
     (void)state;
@@ -423,6 +452,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slopes_agree_with_differences),
         cmocka_unit_test(intensities_come_back),
+        cmocka_unit_test(partialities_are_those_of_the_refined_models),
         cmocka_unit_test(boxes_are_let_go_of),
         cmocka_unit_test(shots_are_indexed_one_way),
         cmocka_unit_test(too_high_a_symmetry_is_refused),
