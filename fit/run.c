@@ -341,7 +341,9 @@ static db_status run_task(db_shots *all, int stage, db_fit_shots_result *result)
     db_segment segment = db_segment_from(all, 0);
     if (segment.to == 0)
         return db_fail(all->context, DB_ERROR_USAGE,
-                       "an array of tasks: expected a stage that refines single shots");
+                       "an array of tasks: expected a stage that refines single shots, but stage "
+                       "%s, the first, refines what shots share",
+                       all->settings.stages[0].name);
     segment.from = stage < segment.to ? stage : 0;
     DB_TRY(db_lattices_share(all, segment.from));
     segment.joint = -1;

@@ -139,11 +139,6 @@ static db_status read_list(fit_run *run) {
     if (status == DB_OK && run->list->config.found_cell)
         db_found_cell_say(run->list->config.found_cell, db_notices_add, &run->notices);
     if (status == DB_OK && (!listed || run->given.series)) run->config = &run->list->config;
-    if (status == DB_OK && run->task.tasks && run->config->series)
-        status = run->team.rank > 0 ? DB_ERROR_USAGE
-                                    : db_complain("fit", DB_ERROR_USAGE,
-                                                  "--array: frames of a series are refined "
-                                                  "together (shots.series)");
     return status;
 }
 

@@ -63,6 +63,24 @@ fit 0 joint.yaml --output all --merge "$@"
 result all.json | cmp -s - expected || fail "merged: $(result all.json | diff - expected | head -5)"
 [ -z "$(ls | grep 'all.*checkpoint' || true)" ] || fail "a merged run leaves $(ls | grep checkpoint)"
 
+# frames of a series, which have a spread of their own
+for frame in 0 1 2 3; do
+    "$DUALBRAGG" sim -cell 40 55 70 90 90 90 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -lambda 1 -distance 100 -detpixels 400 \
+        -pixel 0.2 -oversample 1 -spots closed -mosaic_rms 0.05 -misset 20 20 30 -phi 1$((frame / 2)).$((frame % 2 * 5)) -osc 0.5 -water 30 \
+        -seed 1$frame -noisefile images/frame_$frame.img > /dev/null
+    echo images/frame_$frame.img >> frames.txt
+done
+joint_intensities 2.5 100 > series.yaml
+sed -i '/^intensit/d; s/list: shots.txt/list: frames.txt, series: yes/; s/distance: 100/misset: [20.05, 20.05, 30.04]/' series.yaml
+fit 2 series.yaml --output frames --array 1/2 "$@"
+grep -q 'stage joint, the first, refines what shots share' err || fail "no stage of single frames: $(cat err)"
+sed -i 's/mosaic_variance: {}/mosaic_variance: {shared: no}/' series.yaml
+fit 0 series.yaml --output whole "$@"
+result whole.json > expected_series
+for task in 1 2; do fit 0 series.yaml --output frames --array $task/2 "$@"; done
+fit 0 series.yaml --output frames --merge "$@"
+result frames.json | cmp -s - expected_series || fail "frames by tasks: $(result frames.json | diff - expected_series | head -5)"
+
 # a disk without room: the run ends with the name of the file, and goes on to the same result
 . "$SOURCE_DIR/tests/support/file_limit"
 for blocks in 1 4; do
