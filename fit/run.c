@@ -700,8 +700,6 @@ static db_status set_up(db_shots *all, const db_fit_settings *settings) {
     DB_TRY(db_fit_check_quantities(all->context, settings));
     all->parameters = all->course.width = settings->parameter_count;
     DB_TRY(db_lattices_find(all));
-    if (all->options->series) /* one crystal has one indexing, and one hand */
-        all->settings.joint.reindex = 0;
     if (all->settings.stage_count == 0 && all->source->in_full)
         db_fit_default_stages(&all->settings);
     else if (all->settings.stage_count == 0)

@@ -122,31 +122,38 @@ static int is_open(const db_shot_ways *r, const db_indexing_options *options,
     return exact > 1 - options->certain;
 }
 
-/* Sets way and probability of each shot, if most are decided; then turns them. */
+static size_t crystal_of(const db_indexing_options *options, size_t s) {
+    return options->crystal ? options->crystal[s] : s;
+}
+
+/* Do measurements tell the ways of most crystals? A single one defines the way. */
+static int are_told(const db_shot_ways *r, const db_indexing_options *options, double gain) {
+    size_t decided = 0, all = 0;
+    for (size_t c = 0; c < r->observations->shots; c++) {
+        if (!db_shot_ways_has(r, c)) continue;
+        decided += r->probability[c * (size_t)r->ways + (size_t)db_shot_ways_best(r, c)] >=
+                   options->certain;
+        all++;
+    }
+    return all == 1 || (gain > (double)all && 2 * decided > all);
+}
+
+/* Sets way and probability of each shot, those of its crystal, if most are decided; then turns them. */
 static void decide_ways(const db_shot_ways *r, const db_indexing_options *options, int then,
                         db_observations *observations, db_scaling *scaling,
                         db_indexing_result *result) {
-    size_t decided = 0, all = 0;
+    result->end = are_told(r, options, result->gain) ? DB_INDEXING_RESOLVED : DB_INDEXING_ALIKE;
     for (size_t s = 0; s < observations->shots; s++) {
-        if (!db_shot_ways_has(r, s)) continue;
-        const int own = db_shot_ways_best(r, s),
+        const size_t c = crystal_of(options, s);
+        if (scaling->shot[s].excluded != DB_NOT_EXCLUDED || !db_shot_ways_has(r, c)) continue;
+        const int own = db_shot_ways_best(r, c),
                   both = db_indexings_product(&result->ways, r->list->group, own, then);
-        result->probability[s] = r->probability[s * (size_t)r->ways + (size_t)own];
+        result->probability[s] = r->probability[c * (size_t)r->ways + (size_t)own];
+        if (result->end == DB_INDEXING_ALIKE) continue;
         result->way[s] = both >= 0 ? both : own;
-        decided += result->probability[s] >= options->certain;
-        all++;
-    }
-    const int tells = result->gain > (double)all && 2 * decided > all;
-    result->end = tells ? DB_INDEXING_RESOLVED : DB_INDEXING_ALIKE;
-    for (size_t s = 0; s < observations->shots; s++) {
-        if (!db_shot_ways_has(r, s)) continue;
-        if (result->end == DB_INDEXING_ALIKE) {
-            result->way[s] = 0;
-            continue;
-        }
         if (result->probability[s] < options->certain) {
             result->way[s] = 0;
-            if (!is_open(r, options, &result->ways, s, then)) continue;
+            if (!is_open(r, options, &result->ways, c, then)) continue;
             scaling->shot[s].excluded = DB_EXCLUDED_UNDECIDED;
             result->undecided++;
         } else if (result->way[s]) {
@@ -156,31 +163,83 @@ static void decide_ways(const db_shot_ways *r, const db_indexing_options *option
     }
 }
 
+/* The measurements of each crystal as those of one shot, brought to one scale. */
+static db_status join_shots(db_context *context, const db_indexing_options *options,
+                            const db_observations *of, const db_scaling *scaling,
+                            db_observations *joined, db_scaling *as_one) {
+    DB_TRY(db_observations_make(context, options->crystals, of->first[of->shots], joined));
+    db_status status = db_scaling_make(context, options->crystals, as_one);
+    size_t at = 0;
+    for (size_t c = 0; c < options->crystals && status == DB_OK; c++) {
+        for (size_t s = 0; s < of->shots; s++) {
+            if (options->crystal[s] != c || scaling->shot[s].excluded != DB_NOT_EXCLUDED) continue;
+            for (size_t i = of->first[s]; i < of->first[s + 1]; i++, at++) {
+                joined->list[at] = of->list[i];
+                joined->list[at].intensity /= (float)scaling->shot[s].scale;
+                joined->list[at].sigma /= (float)scaling->shot[s].scale;
+            }
+        }
+        joined->first[c + 1] = at;
+        as_one->shot[c].scale = 1;
+        if (at == joined->first[c]) as_one->shot[c].excluded = DB_EXCLUDED_BEFORE;
+    }
+    if (status != DB_OK) db_observations_clear(joined);
+    return status;
+}
+
+/* A crystal without others keeps its way, which their measurements cannot tell. */
+static void keep_single(db_shot_ways *r) {
+    size_t last = 0, all = 0;
+    for (size_t c = 0; c < r->observations->shots; c++)
+        if (db_shot_ways_has(r, c)) {
+            last = c;
+            all++;
+        }
+    for (size_t w = 0; w < (size_t)r->ways && all == 1; w++)
+        r->probability[last * (size_t)r->ways + w] = w == 0;
+}
+
+static db_status search_ways(db_context *context, const db_indexing_options *options,
+                             const double *reference, const db_shells *shells, const double *mean,
+                             db_shot_ways *r, db_indexing_result *result, int *then) {
+    const db_asu_list *const list = r->list;
+    DB_TRY(db_shot_ways_make(context, r));
+    db_shot_ways_take(&result->ways, shells, mean, r);
+    for (int w = 0; w < r->ways; w++) r->prior[w] = -log(r->ways);
+    DB_TRY(db_indexing_search(context, options, r, &result->gain));
+    keep_single(r);
+    memset(r->sum, 0, list->count * sizeof *r->sum);
+    memset(r->weight, 0, list->count * sizeof *r->weight);
+    for (size_t c = 0; c < r->observations->shots; c++) db_shot_ways_add(r, c, 1);
+    *then = common_way(r, &result->ways, list->group, reference, shells);
+    return DB_OK;
+}
+
 static db_status resolve_ways(db_context *context, const db_asu_list *list,
                               const db_indexing_options *options, const double *reference,
                               const db_shells *shells, const double *mean,
                               db_observations *observations, db_scaling *scaling,
                               db_indexing_result *result) {
+    db_observations joined = *observations; /* of crystals */
+    db_scaling as_one = *scaling;
+    int then = 0;
+    if (options->crystal)
+        DB_TRY(join_shots(context, options, observations, scaling, &joined, &as_one));
     db_shot_ways r = { .list = list,
-                       .observations = observations,
-                       .scaling = scaling,
+                       .observations = &joined,
+                       .scaling = &as_one,
                        .ways = result->ways.count,
+                       .most =
+                           DB_MOST_OF_SHOT * observations->shots / (joined.shots + !joined.shots),
                        .misfit = DB_USUAL_MISFIT,
                        .likelihood = db_shot_ways_likelihood };
-    db_status status = db_shot_ways_make(context, &r);
-    if (status == DB_OK) {
-        db_shot_ways_take(&result->ways, shells, mean, &r);
-        for (int w = 0; w < r.ways; w++) r.prior[w] = -log(r.ways);
-        status = db_indexing_search(context, options, &r, &result->gain);
-    }
-    if (status == DB_OK) {
-        memset(r.sum, 0, list->count * sizeof *r.sum);
-        memset(r.weight, 0, list->count * sizeof *r.weight);
-        for (size_t s = 0; s < observations->shots; s++) db_shot_ways_add(&r, s, 1);
-        const int then = common_way(&r, &result->ways, list->group, reference, shells);
-        decide_ways(&r, options, then, observations, scaling, result);
-    }
+    const db_status status =
+        search_ways(context, options, reference, shells, mean, &r, result, &then);
+    if (status == DB_OK) decide_ways(&r, options, then, observations, scaling, result);
     db_shot_ways_clear(&r);
+    if (!options->crystal) return status;
+    db_observations_clear(&joined);
+    db_scaling_clear(&as_one);
     return status;
 }
 

@@ -17,6 +17,10 @@ typedef struct db_indexing_options {
     double certain; /* least probability of a decided shot */
     int starts;     /* orders of the shots to try */
     uint64_t seed;  /* seed of these orders */
+    /* [shots] numbers of crystals, of which there are so many: shots of a crystal were indexed in one way; NULL: each shot
+     * has its own */
+    const size_t *crystal;
+    size_t crystals;
 } db_indexing_options;
 #define DB_INDEXING_OPTIONS_INIT                                                                   \
     { .certain = 0.95, .starts = 4, .seed = 1 }
@@ -41,8 +45,8 @@ typedef struct db_indexing_result {
     size_t changed, undecided; /* numbers of shots */
 } db_indexing_result;
 
-/* Changes indices and numbers of the measurements of shots that are indexed another way than most. Excludes
- * undecided shots, unless most are undecided, or the ways are no symmetry of the lattice: then spots distinguish
+/* Changes indices and numbers of the measurements of shots that are indexed another way than most. (A single crystal keeps
+ * its way, unless the reference has another one.) Excludes undecided shots, unless most are undecided, or the ways are no symmetry of the lattice: then spots distinguish
  * them, and shots keep their indexing. Then excludes shots of other crystals (db_find_other_crystals; kinds NULL:
  * does not search), and shots without light. reference: [list->count] intensities that select the common way, NAN
  * if missing; or NULL: the way of most shots. */

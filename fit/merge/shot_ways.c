@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_OF_SHOT = 600, MOST_SWEEPS = 30 }; /* most measurements of a shot that are used */
+enum { MOST_SWEEPS = 30 };
 
 void db_shot_ways_clear(db_shot_ways *r) {
     free(r->first);
@@ -19,20 +19,21 @@ void db_shot_ways_clear(db_shot_ways *r) {
     free(r->weight);
 }
 
-static size_t stride_of(const db_observations *o, size_t s) {
-    return 1 + (o->first[s + 1] - o->first[s]) / MOST_OF_SHOT;
+static size_t stride_of(const db_shot_ways *r, size_t s) {
+    const db_observations *const o = r->observations;
+    return 1 + (o->first[s + 1] - o->first[s]) / r->most;
 }
 
 db_status db_shot_ways_make(db_context *context, db_shot_ways *r) {
     const size_t shots = r->observations->shots, ways = (size_t)r->ways;
     size_t count = 0;
+    if (!r->most) r->most = DB_MOST_OF_SHOT;
     r->first = calloc(shots + 1, sizeof *r->first);
     if (!r->first) return db_fail_memory(context, "the indexing of the shots");
     for (size_t s = 0; s < shots; s++) {
         if (r->scaling->shot[s].excluded == DB_NOT_EXCLUDED)
-            count += (r->observations->first[s + 1] - r->observations->first[s]) /
-                         stride_of(r->observations, s) +
-                     1;
+            count +=
+                (r->observations->first[s + 1] - r->observations->first[s]) / stride_of(r, s) + 1;
         r->first[s + 1] = count;
     }
     if (!r->sums) r->sums = r->list->count;
@@ -64,7 +65,7 @@ void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const 
     for (size_t s = 0; s < o->shots; s++) {
         size_t at = r->first[s];
         if (r->scaling->shot[s].excluded != DB_NOT_EXCLUDED) continue;
-        for (size_t i = o->first[s]; i < o->first[s + 1]; i += stride_of(o, s)) {
+        for (size_t i = o->first[s]; i < o->first[s + 1]; i += stride_of(r, s)) {
             const db_observation *const from = &o->list[i];
             if (from->reflection == DB_NO_REFLECTION) continue;
             const double usual = mean[db_shell_of(shells, (double)list->d[from->reflection])];

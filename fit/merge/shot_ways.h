@@ -13,6 +13,8 @@ typedef struct db_relative_intensity {
     float value, weight; /* 1/variance */
 } db_relative_intensity;
 
+enum { DB_MOST_OF_SHOT = 600 };
+
 /* Relative error of partialities by good models, squared. */
 #define DB_USUAL_MISFIT 0.04
 
@@ -25,6 +27,7 @@ struct db_shot_ways {
     int ways;
     int hands;   /* 1: Bijvoet mates are two reflections */
     size_t sums; /* numbers of reflections that ways may give; 0: numbers of the list */
+    size_t most; /* measurements of a shot that are used; 0: DB_MOST_OF_SHOT */
     double prior[DB_MOST_INDEXINGS]; /* log of the prior probability */
     double misfit; /* variance of measurements by errors of the models, of an intensity of 1 */
     /* Log probability of a shot's measurements by a way, given the sums, without the shot; a constant is left out. */

@@ -242,6 +242,44 @@ static void a_reference_says_which_way(void **state) {
     }
 }
 
+/* Frames that are too weak by themselves tell the ways of their crystals together; a single crystal follows a reference. */
+static void frames_of_a_crystal_have_one_way(void **state) {
+    (void)state;
+    for (int crystals = 1; crystals < 3; crystals++) {
+        made_up_options options = MADE_UP_OPTIONS_INIT;
+        run r;
+        options.shots = 100;
+        options.each = 30;
+        options.background = 2;
+        options.relative = 0.3;
+        if (!begin(tetragonal, "P4", 2.2, &options, &r)) skip();
+        size_t *const crystal = calloc(options.shots, sizeof *crystal);
+        assert_non_null(crystal);
+        for (size_t s = 0; s < options.shots; s++) {
+            crystal[s] = crystals == 1 ? 0 : (size_t)r.set.operator[s];
+            if (crystals == 1 && r.set.operator[s] != 1)
+                r.scaling.shot[s].excluded = DB_EXCLUDED_BEFORE;
+        }
+        db_indexing_options how = DB_INDEXING_OPTIONS_INIT;
+        how.crystal = crystal;
+        how.crystals = (size_t)crystals;
+        assert_int_equal(db_indexing_resolve(context, &r.list, &how,
+                                             crystals == 1 ? r.set.truth : NULL,
+                                             &r.set.observations, &r.scaling, &r.result, NULL),
+                         DB_OK);
+        size_t used, turned = 0;
+        const size_t right = count_right(&r, &used);
+        for (size_t s = 0; s < options.shots; s++) turned += r.result.way[s] == 1;
+        print_message("%d crystals: %zu of %zu right, %zu turned\n", crystals, right, used, turned);
+        assert_int_equal(r.result.end, DB_INDEXING_RESOLVED);
+        assert_int_equal(right, used);
+        assert_true(used > 30 && (crystals == 2 ? turned < options.shots : turned == used));
+        assert_int_equal(turned, r.result.changed);
+        free(crystal);
+        end(&r);
+    }
+}
+
 /* Shots of one other crystal, indexed in all ways, too: they go, and none because of its hand. */
 static void other_crystals_do_not_confuse(void **state) {
     (void)state;
@@ -322,6 +360,7 @@ int main(void) {
         cmocka_unit_test(weak_shots_are_kept_where_edges_differ),
         cmocka_unit_test(shots_that_do_not_tell_stay_as_they_are),
         cmocka_unit_test(a_reference_says_which_way),
+        cmocka_unit_test(frames_of_a_crystal_have_one_way),
         cmocka_unit_test(other_crystals_do_not_confuse),
         cmocka_unit_test(too_high_a_symmetry_is_found),
     };

@@ -78,3 +78,83 @@ fit 1 listed.yaml --output three --no-report
 grep -q 'a minimum was found, but all 2 frames of crystal 3 were excluded; the first is frame_0.img, ' err || fail "a crystal that is not there: $(cat err)"
 [ "$(grep -c '^  frame_[01].img: crystal 3: ' three.log)" -eq 2 ] || fail "excluded frames do not name their crystal: $(cat three.log)"
 grep -q '^4 of 6 shots in use' three.log || fail "frames of the others were excluded: $(cat three.log)"
+
+# Crystals of a polar group in a lattice with more rotations, indexed in two ways: joint intensities find it out, and turn the second
+# crystal; or the first, if a reference is indexed as the second. Without that the second crystal would count as another form.
+"$DUALBRAGG" --version | grep -q gemmi || exit 0
+python3 -S - << 'END'
+import random
+
+random.seed(5)
+known = {}
+for h in range(-14, 15):
+    for k in range(-14, 15):
+        for l in range(-22, 23):
+            if (h * h + k * k) / 1600 + l * l / 4096 < 1 / 2.9**2 and (h, k, l) not in known:
+                amplitude = 1e6 * random.expovariate(1) ** 0.5
+                for i, j, m in ((h, k, l), (-k, h, l), (-h, -k, l), (k, -h, l)):
+                    known[i, j, m] = known[-i, -j, -m] = amplitude
+with open("first.hkl", "w") as first, open("second.hkl", "w") as second:
+    for (h, k, l), amplitude in known.items():
+        print(h, k, l, amplitude, file=first)
+        print(k, h, -l, amplitude, file=second)
+END
+rm frames.txt
+crystal=$(echo "$crystal" | sed 's/-default_F 1e6/-default_F 0/')
+for frame in 0 1 2 3; do
+    turn="-phi $((3 * frame)) -osc 1"
+    # shellcheck disable=SC2086
+    "$DUALBRAGG" sim $crystal $turn -hkl first.hkl -fluence 2e19 -misset 20 20 30 -mosaic_rms 0.1 -water 30 -floatfile one.f32 > /dev/null
+    # shellcheck disable=SC2086
+    "$DUALBRAGG" sim $crystal $turn -hkl second.hkl -fluence 2e19 -misset 71 -25 55 -mosaic_rms 0.1 -floatfile two.f32 > /dev/null
+    "$DUALBRAGG" add one.f32 two.f32 -o sum.f32 > /dev/null
+    "$DUALBRAGG" noise -floatfile sum.f32 -detpixels 300 -pixel 0.25 -distance 100 -lambda 1 -calibration 0 -seed $((frame + 1)) \
+        -noisefile way_$frame.img > /dev/null
+    echo "way_$frame.img model.phi=$((3 * frame)) model.osc=1" >> frames.txt
+done
+{ sed 's/$/ model.misset=[20.04,19.97,30.05]/' frames.txt && sed 's/$/ model.misset=[70.95,-24.97,55.03]/' frames.txt; } > ways.txt
+cat > ways.yaml << 'END'
+shots: {list: ways.txt, series: yes}
+model: {cell: [40.04, 40.04, 63.95, 90, 90, 90], symmetry: P4, shape: gauss, Ncells: [15, 15, 15], spots: closed, mosaic_rms: 0.1,
+        oversample: 1}
+intensity: joint
+intensities: {anomalous: no}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, cell_a: {range: 0.5}, cell_c: {range: 0.5}, mosaic_variance: }
+data: {model_error: 0}
+END
+for reference in first second; do
+    fit 0 ways.yaml --output found --no-report intensities.reference=$reference.hkl
+    grep -q '^8 of 8 shots in use' found.log || fail "frames were excluded: $(grep excluded found.log)"
+    grep -q '^Indexing: 2 ways .* (h,k,l; k,h,-l): 4 of 8 shots were reindexed, 0 are undecided$' found.log || fail "$(grep Indexing found.log)"
+    python3 -S - $reference > out << 'END' || fail "crystals are not brought to the way of the $reference one: $(cat out)"
+import json, sys
+
+turned = [shot["operator"] for shot in json.load(open("found.json"))["shots"]]
+same, other = "h,k,l", "k,h,-l"
+assert turned == ([same] * 4 + [other] * 4 if sys.argv[1] == "first" else [other] * 4 + [same] * 4), turned
+true = {tuple(map(int, line.split()[:3])): float(line.split()[3]) ** 2 for line in open(sys.argv[1] + ".hkl")}
+rows = [line.split() for line in open("found.hkl") if line[0] != "#"]
+rows = [row for row in rows if tuple(map(int, row[:3])) in true]
+x = [true[tuple(map(int, row[:3]))] for row in rows]
+y = [float(row[5]) for row in rows]
+w = [1 / (float(row[6]) ** 2 + (0.1 * float(row[5])) ** 2) for row in rows]
+
+
+def mean(of):
+    return sum(a * b for a, b in zip(of, w)) / sum(w)
+
+
+def moment(a, b):
+    return mean([p * q for p, q in zip(a, b)]) - mean(a) * mean(b)
+
+
+found = moment(x, y) / (moment(x, x) * moment(y, y)) ** 0.5
+print(len(rows), found)
+assert len(rows) > 500 and found > 0.98, found
+END
+done
+
+# one crystal, in a group with too many rotations
+head -n 4 ways.txt > first.txt
+fit 3 ways.yaml --output four --no-report shots.list=first.txt model.symmetry=P422
+grep -q 'the intensities of the shots agree better with 4 of them, without k,h,-l' err || fail "a rotation too many: $(cat err)"
