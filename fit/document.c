@@ -98,9 +98,11 @@ static const db_json_field shot_rows[] = {
     NAMED("reason", shot.reason, "",
           "reason why it was excluded or is not usable, or end of its single stages"),
     MADE_IF(is_indexed, "operator", operator_text, "text", NULL, "",
-            "joint intensities: reindexing operator of the shot"),
+            "operator by which the shot was reindexed, with its model in joint intensities, "
+            "without it in merged "
+            "ones of a series"),
     MADE_IF(is_indexed, "probability", probability_value, "number", NULL, "",
-            "joint intensities: probability of this way of indexing among all ways"),
+            "probability of this way of indexing among all ways"),
     MADE_IF(in_use, "start", local_starts, "list", NULL, "",
             "starting values of the local parameters"),
     MADE_IF(in_use, "refined", local_values, "list", NULL, "",

@@ -1,4 +1,4 @@
-/* Freeing of joint intensities. */
+/* Joint intensities: the indexing of their shots, and freeing. */
 #include "fit/intensities/joint_intensities.h"
 
 #include <stdlib.h>
@@ -14,4 +14,22 @@ void db_joint_intensities_destroy(db_joint_intensities **intensities) {
     free((*intensities)->reference);
     free(*intensities);
     *intensities = NULL;
+}
+
+db_status db_joint_indexing_resolve(const db_shots *all, const db_asu_list *list,
+                                    const double *reference, db_observations *observations,
+                                    db_scaling *scaling, db_indexing_result *result,
+                                    db_crystal_kinds *kinds) {
+    db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
+    size_t *const crystal = malloc((all->count + 1) * sizeof *crystal);
+    if (!crystal) return db_fail_memory(all->context, "the indexing of the shots");
+    for (size_t s = 0; s < all->count; s++) crystal[s] = db_shots_crystal(all, s);
+    if (all->options->series) {
+        options.crystal = crystal;
+        options.crystals = all->frames.crystals;
+    }
+    const db_status status = db_indexing_resolve(all->context, list, &options, reference,
+                                                 observations, scaling, result, kinds);
+    free(crystal);
+    return status;
 }

@@ -7,6 +7,7 @@
 #include "fit/merge/statistics.h"
 #include "fit/merge/scaling.h"
 #include "fit/merge/smooth_scales.h"
+#include "fit/shots/shots.h"
 
 /* Results of the stage of joint intensities; or, without passes, merged passages of a series. */
 struct db_joint_intensities {
@@ -27,6 +28,12 @@ struct db_joint_intensities {
     double wavelength;
 };
 typedef struct db_joint_intensities db_joint_intensities;
+
+/* As db_indexing_resolve; frames of a series that show one crystal have one way. */
+db_status db_joint_indexing_resolve(const db_shots *all, const db_asu_list *list,
+                                    const double *reference, db_observations *observations,
+                                    db_scaling *scaling, db_indexing_result *result,
+                                    db_crystal_kinds *kinds);
 
 void db_joint_intensities_destroy(db_joint_intensities **intensities);
 

@@ -82,7 +82,7 @@ void db_intensity_indexing_line(const db_fit_shots_result *result, char line[DB_
     char text[DB_INDEXING_TEXT];
     size_t at = 0;
     line[0] = '\0';
-    if (r->ways.count > 1) {
+    if (r->end != DB_INDEXING_UNIQUE) {
         at += (size_t)snprintf(line, DB_INDEXING_LINE, "%d ways to index the lattice (",
                                r->ways.count);
         for (int w = 0; w < r->ways.count && at < DB_INDEXING_LINE / 2; w++)

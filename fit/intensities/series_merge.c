@@ -134,6 +134,23 @@ static db_status observe_passages(merging *m, db_sweep_time *time) {
     return DB_OK;
 }
 
+/* Brings the crystals to one way of indexing. Those whose intensities do not tell it among others are left out. */
+static db_status sort_crystals(const merging *m) {
+    const db_shots *const all = m->all;
+    db_observations *const o = &m->to->observations;
+    db_scaling scaling = { 0 };
+    if (!all->settings.joint.reindex) return DB_OK;
+    DB_TRY(db_scaling_make(all->context, all->count, &scaling));
+    const db_status status =
+        db_joint_indexing_resolve(all, &m->to->list, NULL, o, &scaling, &m->to->indexing, NULL);
+    for (size_t s = 0; s < all->count && status == DB_OK; s++)
+        for (size_t i = o->first[s]; i < o->first[s + 1]; i++)
+            if (scaling.shot[s].excluded == DB_EXCLUDED_UNDECIDED)
+                o->list[i].reflection = DB_NO_REFLECTION;
+    db_scaling_clear(&scaling);
+    return status;
+}
+
 /* Brings observations to the scale of the first frame. */
 static void apply_scales(merging *m, const db_sweep_time *time) {
     db_observations *const o = &m->to->observations;
@@ -162,6 +179,7 @@ static db_status merge_passages(merging *m) {
         place_passages(m);
         status = observe_passages(m, time);
     }
+    if (status == DB_OK) status = sort_crystals(m);
     if (status == DB_OK)
         status =
             db_smooth_scales_fit(all->context, &to->list, &to->observations, time, &to->smooth);

@@ -28,27 +28,15 @@ static const char *reason_of(db_exclusion excluded) {
     }
 }
 
-/* Brings shots to one way of indexing, as far as their intensities determine it, and to one crystal. Frames of a crystal have
- * one way. */
+/* Brings shots to one way of indexing, as far as their intensities determine it, and to one crystal. */
 static db_status sort_shots(const db_intensity_search *w, db_observations *observations) {
     const db_shots *const all = w->all;
     db_joint_intensities *const r = w->result;
-    if (!all->settings.joint.reindex)
-        return db_find_other_crystals(all->context, w->pass.list, all->asu.reference, observations,
-                                      &r->scaling, &r->kinds);
-    db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
-    size_t *const crystal = malloc((all->count + 1) * sizeof *crystal);
-    if (!crystal) return db_fail_memory(all->context, "the indexing of the shots");
-    for (size_t s = 0; s < all->count; s++) crystal[s] = db_shots_crystal(all, s);
-    if (all->options->series) {
-        options.crystal = crystal;
-        options.crystals = all->frames.crystals;
-    }
-    const db_status status =
-        db_indexing_resolve(all->context, w->pass.list, &options, all->asu.reference, observations,
-                            &r->scaling, &r->indexing, &r->kinds);
-    free(crystal);
-    return status;
+    return all->settings.joint.reindex
+               ? db_joint_indexing_resolve(all, w->pass.list, all->asu.reference, observations,
+                                           &r->scaling, &r->indexing, &r->kinds)
+               : db_find_other_crystals(all->context, w->pass.list, all->asu.reference,
+                                        observations, &r->scaling, &r->kinds);
 }
 
 /* Puts scales and temperature factors of shots into their models; reports excluded shots. */

@@ -73,17 +73,21 @@ db_status db_indexing_search(db_context *context, const db_indexing_options *opt
     return isnan(alike) ? db_fail_memory(context, "the indexing of the shots") : DB_OK;
 }
 
-/* The way by which all shots are turned, once they agree: to the reference, or so that most shots stay unchanged. */
+/* The way by which all shots are turned, once they agree: to the reference, or so that most shots stay unchanged; if others are
+ * as many, the first one. */
 static int common_way(const db_shot_ways *r, const db_indexings *ways, const db_space_group *group,
                       const double *reference, const db_shells *shells) {
     size_t count[DB_MOST_INDEXINGS] = { 0 };
-    int most = 0, best = 0;
+    int most = -1, best = 0;
     double highest = -INFINITY, usual[DB_MOST_SHELLS], error;
     if (reference) db_shell_means(r->list, shells, reference, usual);
-    for (size_t s = 0; s < r->observations->shots; s++)
-        if (db_shot_ways_has(r, s)) count[db_shot_ways_best(r, s)]++;
-    for (int w = 1; w < r->ways; w++)
-        if (count[w] > count[most]) most = w;
+    for (size_t s = 0; s < r->observations->shots; s++) {
+        if (!db_shot_ways_has(r, s)) continue;
+        if (most < 0) most = db_shot_ways_best(r, s);
+        count[db_shot_ways_best(r, s)]++;
+    }
+    for (int w = 0; w < r->ways; w++)
+        if (most < 0 || count[w] > count[most]) most = w;
     for (int w = 0; w < r->ways; w++) {
         if (!reference) {
             if (db_indexings_product(ways, group, most, w) == 0) return w;
@@ -145,20 +149,19 @@ static void decide_ways(const db_shot_ways *r, const db_indexing_options *option
     result->end = are_told(r, options, result->gain) ? DB_INDEXING_RESOLVED : DB_INDEXING_ALIKE;
     for (size_t s = 0; s < observations->shots; s++) {
         const size_t c = crystal_of(options, s);
-        if (scaling->shot[s].excluded != DB_NOT_EXCLUDED || !db_shot_ways_has(r, c)) continue;
+        const int in_use = scaling->shot[s].excluded == DB_NOT_EXCLUDED;
+        if (!db_shot_ways_has(r, c)) continue;
         const int own = db_shot_ways_best(r, c),
                   both = db_indexings_product(&result->ways, r->list->group, own, then);
         result->probability[s] = r->probability[c * (size_t)r->ways + (size_t)own];
         if (result->end == DB_INDEXING_ALIKE) continue;
-        result->way[s] = both >= 0 ? both : own;
         if (result->probability[s] < options->certain) {
-            result->way[s] = 0;
-            if (!is_open(r, options, &result->ways, c, then)) continue;
+            if (!in_use || !is_open(r, options, &result->ways, c, then)) continue;
             scaling->shot[s].excluded = DB_EXCLUDED_UNDECIDED;
             result->undecided++;
-        } else if (result->way[s]) {
+        } else if ((result->way[s] = both >= 0 ? both : own) != 0) {
             turn_shot(r->list, &result->ways.way[result->way[s]], s, observations);
-            result->changed++;
+            result->changed += (size_t)in_use;
         }
     }
 }
@@ -187,32 +190,20 @@ static db_status join_shots(db_context *context, const db_indexing_options *opti
     return status;
 }
 
-/* A crystal without others keeps its way, which their measurements cannot tell. */
-static void keep_single(db_shot_ways *r) {
+/* Searches the ways of all crystals, or holds that of a single one, which nothing else defines. Returns their number. */
+static size_t find_ways(db_context *context, const db_indexing_options *options, db_shot_ways *r,
+                        double *gain, db_status *status) {
     size_t last = 0, all = 0;
     for (size_t c = 0; c < r->observations->shots; c++)
         if (db_shot_ways_has(r, c)) {
             last = c;
             all++;
         }
-    for (size_t w = 0; w < (size_t)r->ways && all == 1; w++)
-        r->probability[last * (size_t)r->ways + w] = w == 0;
-}
-
-static db_status search_ways(db_context *context, const db_indexing_options *options,
-                             const double *reference, const db_shells *shells, const double *mean,
-                             db_shot_ways *r, db_indexing_result *result, int *then) {
-    const db_asu_list *const list = r->list;
-    DB_TRY(db_shot_ways_make(context, r));
-    db_shot_ways_take(&result->ways, shells, mean, r);
-    for (int w = 0; w < r->ways; w++) r->prior[w] = -log(r->ways);
-    DB_TRY(db_indexing_search(context, options, r, &result->gain));
-    keep_single(r);
-    memset(r->sum, 0, list->count * sizeof *r->sum);
-    memset(r->weight, 0, list->count * sizeof *r->weight);
-    for (size_t c = 0; c < r->observations->shots; c++) db_shot_ways_add(r, c, 1);
-    *then = common_way(r, &result->ways, list->group, reference, shells);
-    return DB_OK;
+    if (all == 1)
+        r->probability[last * (size_t)r->ways] = 1;
+    else
+        *status = db_indexing_search(context, options, r, gain);
+    return all;
 }
 
 static db_status resolve_ways(db_context *context, const db_asu_list *list,
@@ -222,20 +213,30 @@ static db_status resolve_ways(db_context *context, const db_asu_list *list,
                               db_indexing_result *result) {
     db_observations joined = *observations; /* of crystals */
     db_scaling as_one = *scaling;
-    int then = 0;
     if (options->crystal)
         DB_TRY(join_shots(context, options, observations, scaling, &joined, &as_one));
     db_shot_ways r = { .list = list,
                        .observations = &joined,
                        .scaling = &as_one,
                        .ways = result->ways.count,
-                       .most =
-                           DB_MOST_OF_SHOT * observations->shots / (joined.shots + !joined.shots),
+                       .most = DB_MOST_OF_SHOT,
                        .misfit = DB_USUAL_MISFIT,
                        .likelihood = db_shot_ways_likelihood };
-    const db_status status =
-        search_ways(context, options, reference, shells, mean, &r, result, &then);
-    if (status == DB_OK) decide_ways(&r, options, then, observations, scaling, result);
+    size_t found = 0;
+    if (options->crystal) r.most *= observations->shots / options->crystals;
+    db_status status = db_shot_ways_make(context, &r);
+    if (status == DB_OK) {
+        db_shot_ways_take(&result->ways, shells, mean, &r);
+        for (int w = 0; w < r.ways; w++) r.prior[w] = -log(r.ways);
+        found = find_ways(context, options, &r, &result->gain, &status);
+    }
+    if (status == DB_OK && (found != 1 || reference)) {
+        memset(r.sum, 0, list->count * sizeof *r.sum);
+        memset(r.weight, 0, list->count * sizeof *r.weight);
+        for (size_t c = 0; c < joined.shots; c++) db_shot_ways_add(&r, c, 1);
+        const int then = common_way(&r, &result->ways, list->group, reference, shells);
+        decide_ways(&r, options, then, observations, scaling, result);
+    }
     db_shot_ways_clear(&r);
     if (!options->crystal) return status;
     db_observations_clear(&joined);

@@ -26,7 +26,7 @@ typedef struct db_indexing_options {
     { .certain = 0.95, .starts = 4, .seed = 1 }
 
 typedef enum db_indexing_end {
-    DB_INDEXING_UNIQUE,   /* there is only one way */
+    DB_INDEXING_UNIQUE,   /* there is only one way, or one crystal and no reference */
     DB_INDEXING_RESOLVED, /* most shots are decided */
     /* most shots are undecided: the intensities have the rotation, or are too weak */
     DB_INDEXING_ALIKE
