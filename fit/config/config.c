@@ -75,6 +75,11 @@ db_status db_fit_config_copy(db_context *context, const db_fit_config *config,
     return config->found_cell ? db_found_cell_keep(context, config->found_cell, copy) : DB_OK;
 }
 
+int db_fit_config_merges(const db_fit_config *config) {
+    return config->settings.joint.wanted ||
+           (config->series && config->settings.intensity == DB_FIT_FREE);
+}
+
 /* Shared intensities belong to the reflections of a space group, so it must be given. */
 static db_status check_joint(const db_config_reader *reader, const db_yaml_node *node,
                              db_fit_config *config) {
@@ -88,10 +93,23 @@ static db_status check_joint(const db_config_reader *reader, const db_yaml_node 
     return DB_OK;
 }
 
-/* Settings of a reference need one. */
-static db_status check_reference(const db_config_reader *reader, const db_yaml_node *amplitudes,
-                                 const db_fit_config *config) {
-    static const char *const keys[] = { "reference_columns", "reference_restraint" };
+/* Settings of a reference need one. Merged intensities of a series are not refined, so nothing restrains or selects them. */
+static db_status check_amplitudes(const db_config_reader *reader, const db_yaml_node *amplitudes,
+                                  const db_fit_config *config) {
+    static const char *const keys[] = { "reference_columns", "reference_restraint" },
+                             *const joint[] = { "energies", "restraint", "reference_restraint" };
+    if (!db_fit_config_merges(config))
+        return db_config_fail(reader, amplitudes, "intensities", "",
+                              "is for intensities that many shots share; expected intensity: "
+                              "joint, or a series with free ones (shots.series)");
+    for (size_t i = 0; i < sizeof joint / sizeof *joint && !config->settings.joint.wanted; i++) {
+        const db_yaml_node *const key = db_yaml_find(amplitudes, joint[i]);
+        if (key)
+            return db_config_fail(
+                reader, key, "intensities", joint[i],
+                "is for intensities that are refined; free ones of a series are merged: "
+                "expected intensity: joint");
+    }
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !*config->reference_file; i++) {
         const db_yaml_node *const key = db_yaml_find(amplitudes, keys[i]);
         if (key)
@@ -536,11 +554,7 @@ static db_status take_sections(const db_config_reader *reader, const db_yaml_nod
     DB_TRY(check_data(reader, root, config));
     DB_TRY(check_spots(reader, model, config));
     const db_yaml_node *const amplitudes = db_yaml_find(root, "intensities");
-    if (amplitudes && !config->settings.joint.wanted)
-        return db_config_fail(
-            reader, amplitudes, "intensities", "",
-            "is for intensities that many shots share; expected intensity: joint");
-    if (amplitudes) DB_TRY(check_reference(reader, amplitudes, config));
+    if (amplitudes) DB_TRY(check_amplitudes(reader, amplitudes, config));
     if (amplitudes) DB_TRY(check_joint_energies(reader, amplitudes, &config->settings));
     const db_yaml_node *const groups = db_yaml_find(root, "panel_groups");
     if (groups) DB_TRY(take_panel_groups(reader, groups, config));

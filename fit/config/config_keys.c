@@ -399,7 +399,7 @@ const db_config_section db_config_sections[DB_SECTION_COUNT] = {
     [DB_SECTION_STARTS] =
         SECTION("starts", "several starts, for an orientation that is known roughly", starts_keys),
     [DB_SECTION_AMPLITUDES] =
-        SECTION("intensities", "one intensity of each reflection for all shots (intensity: joint)",
+        SECTION("intensities", "one intensity of each reflection for all shots (intensity: joint), or merged ones of a series",
                 amplitudes_keys),
     [DB_SECTION_CURVES] =
         SECTION("curves", "f' and f'' of the sites of intensity.sites, which many shots share",

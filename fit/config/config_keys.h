@@ -38,6 +38,9 @@ int db_config_integer(const void *field, int index);
 /* Lends the set-up the names of the configuration's files, and what else it borrows from it. */
 void db_fit_config_lend_names(db_fit_config *config);
 
+/* Do shots have common intensities: joint ones, or merged free ones of a series? */
+int db_fit_config_merges(const db_fit_config *config);
+
 /* Number of a key's values in the struct: all, or for a list that may end early, the values before the first open
  * one. */
 int db_config_key_values(const db_config_key *key, const void *base);

@@ -300,7 +300,7 @@ void db_fit_config_print(const db_fit_config *config, db_config_style style, FIL
     print_part(config, DB_SECTION_DATA, style, stream);
     if (style == DB_CONFIG_PLAIN && !*config->shot_list) return;
     print_part(config, DB_SECTION_SHOTS, style, stream);
-    print_special(config, DB_SECTION_AMPLITUDES, config->settings.joint.wanted, style, stream);
+    print_special(config, DB_SECTION_AMPLITUDES, db_fit_config_merges(config), style, stream);
     print_special(config, DB_SECTION_CURVES, db_fit_refines_curves(&config->settings), style,
                   stream);
 }

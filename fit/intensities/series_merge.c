@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/vector.h"
 #include "fit/intensities/joint_intensities.h"
+#include "fit/intensities/restraint.h"
 #include "fit/merge/smooth_scales.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
@@ -60,7 +61,8 @@ static db_status list_measured(merging *m) {
         db_apply(m->first->a_star, hkl, q);
         if (is_measured(p)) most = fmax(most, db_length(q));
     }
-    const double finest = 1 / (most * (1 + 1e-6));
+    const double measured = 1 / (most * (1 + 1e-6)), asked = all->settings.joint.dmin,
+                 finest = asked > measured ? asked : measured;
     const char *group;
     DB_TRY(name_group(all, cell, &group));
     return db_asu_list_make(all->context, cell, group, finest, all->settings.joint.anomalous,
@@ -134,6 +136,18 @@ static db_status observe_passages(merging *m, db_sweep_time *time) {
     return DB_OK;
 }
 
+/* Takes the known intensities of the reflections. A file without any of them does not spoil the results. */
+static db_status take_reference(merging *m) {
+    const db_structure_factors *const known = m->all->settings.joint.reference;
+    db_context *const context = m->all->context;
+    if (!known) return DB_OK;
+    const db_status status =
+        db_intensity_reference_make(context, &m->to->list, known, &m->to->reference);
+    if (status != DB_ERROR_INPUT) return status;
+    db_notice(context, "%s", db_context_message(context));
+    return DB_OK;
+}
+
 /* Brings the crystals to one way of indexing. Those whose intensities do not tell it among others are left out. */
 static db_status sort_crystals(const merging *m) {
     const db_shots *const all = m->all;
@@ -141,8 +155,8 @@ static db_status sort_crystals(const merging *m) {
     db_scaling scaling = { 0 };
     if (!all->settings.joint.reindex) return DB_OK;
     DB_TRY(db_scaling_make(all->context, all->count, &scaling));
-    const db_status status =
-        db_joint_indexing_resolve(all, &m->to->list, NULL, o, &scaling, &m->to->indexing, NULL);
+    const db_status status = db_joint_indexing_resolve(all, &m->to->list, m->to->reference, o,
+                                                       &scaling, &m->to->indexing, NULL);
     for (size_t s = 0; s < all->count && status == DB_OK; s++)
         for (size_t i = o->first[s]; i < o->first[s + 1]; i++)
             if (scaling.shot[s].excluded == DB_EXCLUDED_UNDECIDED)
@@ -179,6 +193,7 @@ static db_status merge_passages(merging *m) {
         place_passages(m);
         status = observe_passages(m, time);
     }
+    if (status == DB_OK) status = take_reference(m);
     if (status == DB_OK) status = sort_crystals(m);
     if (status == DB_OK)
         status =
@@ -192,6 +207,9 @@ static db_status merge_passages(merging *m) {
         status =
             db_scale_shots(all->context, &to->list, &options, (uint64_t)all->settings.joint.seed,
                            &to->observations, &to->scaling, &to->merged);
+    if (status == DB_OK && to->reference)
+        to->agreement = db_reference_agreement_find(&to->list, to->reference, to->merged.intensity,
+                                                    to->merged.sigma);
     free(time);
     return status;
 }

@@ -161,6 +161,15 @@ sed '/^intensit/d' ways.yaml > free.yaml
 fit 0 free.yaml --output merged --no-report
 grep -q '^Indexing: 2 ways .* (h,k,l; k,h,-l): 4 of 8 shots were reindexed, 0 are undecided$' merged.log || fail "$(grep Indexing merged.log)"
 agrees merged_merged.hkl first 0.98
+fit 0 free.yaml --output merged --no-report intensities.reference=second.hkl intensities.anomalous=no intensities.dmin=3
+agrees merged_merged.hkl second 0.98
+grep -q 'Bijvoet mates together' merged_merged.hkl || fail "mates are apart: $(head -n 1 merged_merged.hkl)"
+near "finest resolution" "$(awk '/^ *64.*CC_ref/ { exit } $1 == "64.01" { d = $2 } END { print d }' merged.log)" 3 0.05
+grep -q 'CC_ref' merged.log || fail "the reference is not compared: $(grep CC merged.log)"
+fit 2 free.yaml --output merged intensities.restraint=3
+grep -q 'intensities.restraint: .*expected intensity: joint' err || fail "a restraint of merged intensities: $(cat err)"
+fit 2 free.yaml --output merged shots.series=no intensities.anomalous=no
+grep -q 'intensities: is for intensities that many shots share' err || fail "merged intensities without a series: $(cat err)"
 
 # one crystal, in a group with too many rotations
 head -n 4 ways.txt > first.txt
