@@ -259,7 +259,7 @@ static const db_config_key data_keys[] = {
     NUMBERS("model_error", 1, IN_CONFIG(settings.model_error), (NOT_NEGATIVE), "", "0.1 (free), 0 (known)", "0.1",
         "relative error of the model's spots, added to the variance, because no real spot has an ideal shape"),
     INTEGERS("roi", 4, IN_CONFIG(settings.roi), (COUNT_FROM(0)), "pixels", "whole image", -1,
-        "[200, 1800, 200, 1800]", "region of interest: fast min, max, slow min, max, inclusive (known)"),
+        "[200, 1800, 200, 1800]", "region of interest: fast min, max, slow min, max, inclusive; pixels outside are left out; for one panel"),
 };
 
 static const db_config_key shots_keys[] = {
@@ -398,9 +398,10 @@ const db_config_section db_config_sections[DB_SECTION_COUNT] = {
         SECTION("shots", "many shots refined together, instead of one image", shots_keys),
     [DB_SECTION_STARTS] =
         SECTION("starts", "several starts, for an orientation that is known roughly", starts_keys),
-    [DB_SECTION_AMPLITUDES] =
-        SECTION("intensities", "one intensity of each reflection for all shots (intensity: joint), or merged ones of a series",
-                amplitudes_keys),
+    [DB_SECTION_AMPLITUDES] = SECTION("intensities",
+                                      "one intensity of each reflection for all shots (intensity: "
+                                      "joint), or merged ones of a series",
+                                      amplitudes_keys),
     [DB_SECTION_CURVES] =
         SECTION("curves", "f' and f'' of the sites of intensity.sites, which many shots share",
                 curves_keys),

@@ -64,7 +64,25 @@ static db_status apply_hot_pixels(const reading *r) {
     return status;
 }
 
+/* Masks pixels outside the region of interest. Known structure factors cut it into tiles instead. */
+static db_status apply_region(const reading *r) {
+    const int *const roi = r->config->settings.roi;
+    db_measured_image *const image = r->image;
+    const int columns = image->fast_pixels, rows = image->slow_pixels;
+    if (r->config->settings.intensity == DB_FIT_KNOWN) return DB_OK;
+    if (roi[1] >= columns || roi[3] >= rows)
+        return db_fail(r->context, DB_ERROR_USAGE,
+                       "data.roi: [%d, %d, %d, %d] reaches beyond the image of %d x %d pixels",
+                       roi[0], roi[1], roi[2], roi[3], columns, rows);
+    for (int row = 0; row < rows && roi[0] >= 0; row++)
+        for (int column = 0; column < columns; column++)
+            if (column < roi[0] || column > roi[1] || row < roi[2] || row > roi[3])
+                image->mask[(size_t)row * (size_t)columns + (size_t)column] |= DB_MASK_BAD;
+    return DB_OK;
+}
+
 static db_status apply_files(const reading *r) {
+    DB_TRY(apply_region(r));
     DB_TRY(apply_mask_file(r));
     return apply_hot_pixels(r);
 }

@@ -50,9 +50,30 @@ static db_status check_values(db_context *context, const db_fit_settings *s) {
     return DB_OK;
 }
 
+/* Is the region of interest on the image? Free intensities need a mask of its other pixels, which readers of images make. */
+static db_status check_region(db_context *context, const db_measured_image *image,
+                              const db_fit_settings *settings) {
+    const int *const roi = settings->roi, fast = image->fast_pixels, slow = image->slow_pixels;
+    const int end[2] = { roi[1] < 0 ? fast - 1 : roi[1], roi[3] < 0 ? slow - 1 : roi[3] };
+    if (roi[0] > end[0] || roi[2] > end[1] || roi[1] >= fast || roi[3] >= slow)
+        return db_fail(
+            context, DB_ERROR_USAGE,
+            "fit settings: roi %d to %d, %d to %d is not within the image of %d x %d pixels",
+            roi[0], roi[1], roi[2], roi[3], fast, slow);
+    for (int s = 0; s < slow && settings->intensity == DB_FIT_FREE; s++)
+        for (int f = 0; f < fast; f++)
+            if ((f < roi[0] || f > end[0] || s < roi[2] || s > end[1]) &&
+                !image->mask[(size_t)s * (size_t)fast + (size_t)f])
+                return db_fail(context, DB_ERROR_USAGE,
+                               "fit settings: roi with free intensities: expected a mask of all "
+                               "pixels outside, found pixel %d, %d without one",
+                               f, s);
+    return DB_OK;
+}
+
 static db_status check_image(db_context *context, const db_experiment *start,
                              const db_measured_image *image, const db_fit_settings *settings) {
-    const int *const roi = settings->roi, fast = image->fast_pixels, slow = image->slow_pixels;
+    const int *const roi = settings->roi, fast = image->fast_pixels;
     const db_detector *const detector = &start->detector;
     if (!image->value || !image->mask)
         return db_fail(context, DB_ERROR_USAGE,
@@ -74,20 +95,11 @@ static db_status check_image(db_context *context, const db_experiment *start,
                            detector->panel_count > 1 ? " on a panel" : "", panel->fast_pixels,
                            panel->slow_pixels);
     }
-    if (settings->intensity == DB_FIT_FREE &&
-        (roi[0] >= 0 || roi[1] >= 0 || roi[2] >= 0 || roi[3] >= 0))
-        return db_fail(context, DB_ERROR_USAGE,
-                       "data.roi is for known structure factors; expected data.mask for "
-                       "free intensities");
     if (detector->panel_count > 1 && (roi[0] >= 0 || roi[1] >= 0 || roi[2] >= 0 || roi[3] >= 0))
-        return db_fail(context, DB_ERROR_USAGE, "data.roi is for one panel, the detector has %zu",
+        return db_fail(context, DB_ERROR_USAGE,
+                       "data.roi is for one panel, the detector has %zu; expected data.mask",
                        detector->panel_count);
-    if (roi[0] > (roi[1] < 0 ? fast - 1 : roi[1]) || roi[2] > (roi[3] < 0 ? slow - 1 : roi[3]) ||
-        roi[1] >= fast || roi[3] >= slow)
-        return db_fail(
-            context, DB_ERROR_USAGE,
-            "fit settings: roi %d to %d, %d to %d is not within the image of %d x %d pixels",
-            roi[0], roi[1], roi[2], roi[3], fast, slow);
+    DB_TRY(check_region(context, image, settings));
     if (start->crystal.shape == DB_SHAPE_TOPHAT)
         return db_fail(context, DB_ERROR_USAGE,
                        "crystal shape tophat cannot be refined: its derivatives vanish; use gauss");

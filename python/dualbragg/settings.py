@@ -323,7 +323,8 @@ class Data(Section):
     """relative error of the model's spots, added to the variance, because no real spot has an ideal shape; default: 0.1
     (free), 0 (known)"""
     roi: Optional[Numbers] = None
-    """pixels: region of interest: fast min, max, slow min, max, inclusive (known); default: whole image"""
+    """pixels: region of interest: fast min, max, slow min, max, inclusive; pixels outside are left out; for one panel;
+    default: whole image"""
 
 
 @dataclass
@@ -361,7 +362,7 @@ class Starts(Section):
 
 @dataclass
 class Intensities(Section):
-    """One intensity of each reflection for all shots (intensity: joint)."""
+    """One intensity of each reflection for all shots (intensity: joint), or merged ones of a series."""
     anomalous: Optional[bool] = None
     """yes: Bijvoet mates have separate intensities"""
     reindex: Optional[bool] = None
@@ -490,7 +491,7 @@ class Settings(Section):
     shots: Optional[Union[Shots, Dict[str, Any]]] = None
     """many shots refined together, instead of one image"""
     intensities: Optional[Union[Intensities, Dict[str, Any]]] = None
-    """one intensity of each reflection for all shots (intensity: joint)"""
+    """one intensity of each reflection for all shots (intensity: joint), or merged ones of a series"""
     curves: Optional[Union[Curves, Dict[str, Any]]] = None
     """refined curves of f' and f'' of kinds of sites, which many shots share"""
 

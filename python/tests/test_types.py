@@ -107,7 +107,8 @@ OWN = [("model", "Union[Model, Dict[str, Any]]", "the starting model"),
        ("stages", "Sequence[Union[Stage, Dict[str, Any]]]", "stages of the refinement, in their order"),
        ("data", "Union[Data, Dict[str, Any]]", "pixels of the image to use, and its noise"),
        ("shots", "Union[Shots, Dict[str, Any]]", "many shots refined together, instead of one image"),
-       ("intensities", "Union[Intensities, Dict[str, Any]]", "one intensity of each reflection for all shots (intensity: joint)"),
+       ("intensities", "Union[Intensities, Dict[str, Any]]", "one intensity of each reflection for all shots (intensity: "
+        "joint), or merged ones of a series"),
        ("curves", "Union[Curves, Dict[str, Any]]", "refined curves of f' and f'' of kinds of sites, which many shots share")]
 KINDS = {"DB_KEY_FILE": "Path", "DB_KEY_NAME": "str", "DB_KEY_SITES": "str",
          "DB_KEY_LATTICES": "Union[bool, Dict[str, int]]", "DB_KEY_ALGORITHM": "str", "DB_KEY_PARAMETER": "str", "DB_KEY_PARAMETER_SET": "Union[str, Sequence[str]]"}

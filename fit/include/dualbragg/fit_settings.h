@@ -170,7 +170,8 @@ typedef struct db_fit_settings {
     db_fit_pixels pixels; /**< known */
     /** space group of the joint intensities: number or symbol */
     char amplitude_group[DB_FIT_NAME_SIZE];
-    int roi[4]; /**< known: fast min, max, slow min, max (inclusive); all -1: whole image */
+    int roi
+        [4]; /**< fast min, max, slow min, max (inclusive); all -1: whole image; free: other pixels must be masked */
     /** known: pixels; the region is cut into tiles of about this size, each with a background plane
      * of its own */
     int background_tile;

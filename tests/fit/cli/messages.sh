@@ -28,8 +28,18 @@ TEXT
 
 expect 3 'no spots were found' fit.yaml --image blank.img model.find_orientation=yes
 expect 3 'blank image: it has 0 strong pixels' fit.yaml --image blank.img
-expect 2 'data.roi is for known structure factors; expected data.mask for free intensities' fit.yaml --image crystal.img 'data.roi=[0, 9, 0, 9]' \
-    'model.misset=[2, 3, 4]'
+expect 2 'data.roi: [0, 9, 0, 400] reaches beyond the image of 400 x 400 pixels' fit.yaml --image crystal.img 'data.roi=[0, 9, 0, 400]'
+# a region is a mask
+python3 -S - << 'END'
+with open("crystal.img", "rb") as image, open("mask.img", "wb") as mask:
+    mask.write(image.read(1024))
+    mask.write(b"".join(b"\1\0" if 60 <= n % 400 <= 380 and 20 <= n // 400 <= 300 else b"\0\0" for n in range(400 * 400)))
+END
+expect 0 '' fit.yaml --image crystal.img --output region 'data.roi=[60, 380, 20, 300]'
+expect 0 '' fit.yaml --image crystal.img --output masked data.mask=mask.img
+for name in region masked; do sed -n '/"parameters"/,$p' $name.json | grep -v 'seconds"' > $name.txt; done
+grep -q cell_c region.txt || { echo "FAILED: no parameters of a region"; failures=$((failures + 1)); }
+cmp region.txt masked.txt || { echo "FAILED: a region is not a mask: $(diff region.txt masked.txt | head -5)"; failures=$((failures + 1)); }
 for list in reflections spots boxes; do
     expect 2 'chooses shoeboxes of free intensities; known structure factors take those of their brightest reflections' fit.yaml \
         --image crystal.img "data.$list=none.txt" 'intensity={hkl: none.hkl}'
