@@ -53,5 +53,6 @@ db_status db_fit_shot_list_complete(db_context *context, db_fit_shot_list *list,
     const int lattices = images_are_shared(list);
     if (lattices) leave_out_modes(settings);
     if (settings->stage_count == 0) db_stages_default(context, settings, config->series, lattices);
+    if (settings->starts.count > 1) db_stages_begin_alone(settings); /* shots try them alone */
     return DB_OK;
 }

@@ -200,6 +200,27 @@ void db_stages_default(db_context *context, db_fit_settings *settings, int serie
     }
 }
 
+void db_stages_begin_alone(db_fit_settings *settings) {
+    int shares = 0;
+    unsigned before[DB_FIT_MOST_PARAMETERS];
+    if (settings->stage_count < 1 || settings->stage_count >= DB_FIT_MAX_STAGES) return;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        before[i] = p->stages;
+        shares |= db_fit_parameter_in_stage(p, 0) && is_shared(settings, p);
+    }
+    const int any = take_over(settings, 0, 0, 1);
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        db_fit_parameter *const p = &settings->parameters[i];
+        p->stages = any && shares ? before[i] << 1 | (p->stages & 1) : before[i];
+    }
+    if (!any || !shares) return;
+    memmove(settings->stages + 1, settings->stages,
+            settings->stage_count++ * sizeof *settings->stages);
+    snprintf(settings->stages[0].name, sizeof settings->stages[0].name, "starts");
+    settings->stages[0].tolerance = fmax(1e-3, settings->stages[0].tolerance);
+}
+
 int db_setting_of(db_parameter parameter) {
     if (db_orientation_axis(parameter) >= 0) return DB_FIT_SETTING_CRYSTAL;
     switch (db_facts_of(parameter)->kind) {
@@ -303,8 +324,9 @@ db_status db_stages_check(const db_shots *all) {
     if (settings->starts.count > 1 && is_joint(all, 0))
         return db_fail(all->context, DB_ERROR_USAGE,
                        "starts: %d starts are tried by stages of single shots; but stage %s, the "
-                       "first, refines shared parameters",
-                       settings->starts.count, settings->stages[0].name);
+                       "first, refines what all shots share%s",
+                       settings->starts.count, settings->stages[0].name,
+                       all->options->series ? "; expected model.find_orientation: yes" : "");
     if (settings->joint.wanted) DB_TRY(check_intensities(all));
     for (size_t s = 0; s < settings->stage_count; s++) {
         const db_fit_stage *const stage = &settings->stages[s];

@@ -14,6 +14,9 @@ int db_setting_of(db_parameter parameter);
  * stages compare only pixels, because shots share light: lattices of one image. */
 void db_stages_default(db_context *context, db_fit_settings *settings, int series, int by_pixels);
 
+/* Puts a stage of each shot's local quantities before a first stage that also refines shared ones. */
+void db_stages_begin_alone(db_fit_settings *settings);
+
 /* Can these stages be run for several shots? */
 db_status db_stages_check(const db_shots *all);
 

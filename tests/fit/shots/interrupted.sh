@@ -14,23 +14,30 @@ sed 's/\.06, 20\.05, 30\.04/.06, 24, 34/' shots.txt > far.txt
 fit 3 far.yaml --output one "$@"
 grep -q 'of 3 shots 0 can be used' err || fail "one start: $(cat err)"
 fit 0 starts.yaml --output whole "$@"
-python3 - whole_shots.txt << 'END' || failures=1
+are_turned() { # PREFIX: shots are turned as rendered
+    python3 - "$1_shots.txt" << 'END' || failures=1
 import re, sys
 for number, line in enumerate(l for l in open(sys.argv[1]) if not l.startswith("#")):
     text = open(line.split()[0]).read() if line.split()[0].endswith(".yaml") else line
     found = [float(x) for x in re.search(r"misset: *\[([^]]*)\]", text).group(1).split(",")]
     true = [10 * (number + 1), 20, 30]
     if max(abs(a - b) for a, b in zip(found, true)) > 0.02:
-        sys.exit(f"FAILED: shot {number + 1} is turned by {found}, expected {true}")
+        sys.exit(f"FAILED: {sys.argv[1]}: shot {number + 1} is turned by {found}, expected {true}")
 END
+}
+are_turned whole
 result whole.json > expected
 killed starts
 ended starts 2 1 1 # before the joint stage
 ended starts 4 1 1 # in its midst
 [ -z "$mpi" ] || ended starts 3 3 2
+# before a first stage of all shots each of them tries its starts alone
 { sed '/own,/d' far.yaml && echo 'starts: {count: 16, misset: 7}'; } > shared.yaml
-fit 2 shared.yaml --output joint "$@"
-grep -q 'stage joint, the first, refines shared parameters' err || fail "starts of a joint stage: $(cat err)"
+fit 0 shared.yaml --output joint "$@"
+are_turned joint
+near "distance" "$(refined joint.json distance)" "$(refined whole.json distance)" 0.002
+fit 2 shared.yaml --output turned "$@" shots.series=yes
+grep -q 'stage joint, the first, refines what all shots share; expected model.find_orientation: yes' err || fail "starts of a series: $(cat err)"
 
 # two lattices on each of two images, refined with the light of each other; and one that is not there, which is left out
 echo "images/two_1.img model.misset=[13, 50, 70]" > lattices.txt
