@@ -6,6 +6,7 @@
 #include "cli/processes.h"
 #include "cli/signals.h"
 #include "fit/config/found_cell.h"
+#include "fit/config/quantity.h"
 #include "fit/lists/shot_list.h"
 #include "fit/verdict/verdict_tests.h"
 #include "fit/shots/team.h"
@@ -322,9 +323,10 @@ db_status db_fit_run_all(fit_run *run) {
     const int listed = *run->given.shot_list != '\0', many = db_fit_config_has_many(&run->given);
     run->config = &run->given;
     run->team.size = 1;
-    if (many && o->model_image && run->given.settings.intensity == DB_FIT_KNOWN)
+    if (o->model_image && db_fit_refines_curves(&run->given.settings))
         return db_complain("fit", DB_ERROR_USAGE,
-                           "--model-image: expected intensity: free for many shots, found known");
+                           "--model-image: expected known curves of f' and f'', found refined ones "
+                           "(curves.energies)");
     if ((!listed && (o->array || o->merge)) || (!many && o->resume))
         return db_complain("fit", DB_ERROR_USAGE, "--%s: expected a list of shots (shots.list)",
                            o->array   ? "array"

@@ -6,6 +6,7 @@
 #include "fit/objective/model_image.h"
 #include "fit/lists/shot_list.h"
 
+#include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_files.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@
 
 /* Adds the light of the other lattices in use of the shot's image to the background. */
 static db_status add_others(db_context *context, const db_fit_shot_source *source,
-                            const db_fit_shots_result *result, size_t shot, const db_fit_data *data,
+                            const db_fit_shots_result *result, size_t shot,
+                            const db_structure_factors *known, const db_fit_data *data,
                             db_strong_pixels *strong) {
     const size_t pixels = db_measured_pixels(data->image);
     db_experiment *const model = calloc(result->shot_count, sizeof *model); /* borrow */
@@ -26,6 +28,7 @@ static db_status add_others(db_context *context, const db_fit_shot_source *sourc
         if (!same || !result->shot[s].used) continue;
         if (s == shot) own = count;
         model[count] = result->shot[s].experiment;
+        model[count].structure_factors = *known;
         light[count] = malloc(pixels * sizeof **light);
         complete = light[count++] != NULL;
     }
@@ -41,9 +44,12 @@ static db_status add_others(db_context *context, const db_fit_shot_source *sourc
     return status;
 }
 
+/* Known structure factors leave no intensities to be written. */
 static db_status write_files(db_context *context, const char *folder,
                              const db_fit_shots_result *shots, size_t shot,
                              const db_fit_config *config, const db_fit_result *result) {
+    enum { PICTURES = 2 };
+    const int is_free = config->settings.intensity == DB_FIT_FREE;
     typedef db_status (*writer)(db_context *, const char *, const db_fit_result *);
     static const struct {
         const char *ending;
@@ -52,10 +58,11 @@ static db_status write_files(db_context *context, const char *folder,
                   { "_background.bin", db_fit_write_background },
                   { ".hkl", db_fit_write_intensities } };
     char path[DB_FIT_PATH_SIZE];
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < (is_free ? sizeof files / sizeof *files : PICTURES); i++) {
         DB_TRY(db_shots_path(context, folder, shots, shot, files[i].ending, path));
         DB_TRY(files[i].write(context, path, result));
     }
+    if (!is_free) return DB_OK;
     DB_TRY(db_shots_path(context, folder, shots, shot, ".refl", path));
     return db_fit_write_table(context, path, config, result);
 }
@@ -89,6 +96,7 @@ static db_status fit_intensities(db_context *context, const db_fit_data *data,
         db_model_image(context, &result->experiment, data, &explained, &images);
     free(given);
     if (status == DB_OK) db_dark_levels_add(data->image, result->background_image);
+    result->image_scale = images.scale;
     result->reflections = images.reflection;
     result->reflection_count = images.reflection_count;
     result->mates = images.mates;
@@ -96,20 +104,21 @@ static db_status fit_intensities(db_context *context, const db_fit_data *data,
 }
 
 static db_status make(db_context *context, const char *folder, const db_fit_shot_source *source,
-                      const db_fit_shots_result *shots, size_t shot, const db_fit_config *config,
+                      const db_fit_shots_result *shots, size_t shot,
+                      const db_structure_factors *known, const db_fit_config *config,
                       const db_fit_data *data, db_strong_pixels *strong) {
     db_fit_result *const result = calloc(1, sizeof *result);
     const size_t pixels = db_measured_pixels(data->image);
     if (!result) return db_fail_memory(context, "the images of a shot");
     result->experiment = shots->shot[shot].experiment; /* borrows */
-    result->image_scale = 1;
+    result->experiment.structure_factors = *known;
     result->verdict.intensities_usable = shots->intensities_usable;
     result->fast_pixels = data->image->fast_pixels;
     result->slow_pixels = data->image->slow_pixels;
     result->model_image = malloc(pixels * sizeof *result->model_image);
     result->background_image = malloc(pixels * sizeof *result->background_image);
     db_status status = result->model_image && result->background_image
-                           ? add_others(context, source, shots, shot, data, strong)
+                           ? add_others(context, source, shots, shot, known, data, strong)
                            : db_fail_memory(context, "the images of a shot");
     if (status == DB_OK) status = fit_intensities(context, data, shots, shot, result);
     if (status == DB_OK) status = write_files(context, folder, shots, shot, config, result);
@@ -122,13 +131,15 @@ static db_status make(db_context *context, const char *folder, const db_fit_shot
 
 static db_status find_and_make(db_context *context, const char *folder,
                                const db_fit_shot_source *source, const db_fit_shots_result *result,
-                               size_t shot, const db_measured_image *image, db_fit_config *config) {
+                               size_t shot, const db_structure_factors *known,
+                               const db_measured_image *image, db_fit_config *config) {
     db_fit_settings *const settings = &config->settings;
     db_strong_pixels strong;
     DB_TRY(db_shoebox_size_choose(context, &result->shot[shot].experiment, settings));
     DB_TRY(db_strong_pixels_find(context, image, settings, &strong));
     const db_fit_data data = { image, &strong, settings };
-    const db_status status = make(context, folder, source, result, shot, config, &data, &strong);
+    const db_status status =
+        make(context, folder, source, result, shot, known, config, &data, &strong);
     db_strong_pixels_clear(&strong);
     return status;
 }
@@ -137,13 +148,21 @@ db_status db_fit_shots_write_images(db_context *context, const char *folder, db_
                                     const db_fit_shots_result *result, size_t shot) {
     const db_fit_shot_source source = db_fit_shot_list_source(list);
     db_measured_image image;
+    db_experiment start = { 0 }; /* results lack its structure factors */
     db_fit_config config = { .image_file = "" };
     db_status status = db_shot_list_completed(context, list, shot, &config);
-    if (status == DB_OK) status = source.load(source.user, context, shot, &image, NULL, NULL);
+    const int known = config.settings.intensity == DB_FIT_KNOWN;
+    db_fit_settings own = { 0 };
+    if (status == DB_OK) status = db_fit_settings_copy(context, &config.settings, &own);
+    if (status == DB_OK)
+        status = source.load(source.user, context, shot, &image, known ? &start : NULL, &own);
+    db_fit_settings_clear(&own);
     if (status == DB_OK) {
         if (list->entry[shot].has_spots) config.settings.spots = &list->entry[shot].spots;
-        status = find_and_make(context, folder, &source, result, shot, &image, &config);
+        status = find_and_make(context, folder, &source, result, shot, &start.structure_factors,
+                               &image, &config);
         db_measured_image_clear(&image);
+        db_experiment_clear(&start);
     }
     db_fit_config_clear(&config);
     return status;

@@ -89,3 +89,29 @@ grep -q 'data.intensity_error is 0.2.*expected scale to be refined' err || fail 
 sed '/^intensity:/d; s/, scale: }/}/' known.yaml > free.yaml
 fit 2 free.yaml --output unknown
 grep -q 'data.intensity_error is 0.2.*expected known structure factors' err || fail "no word of structure factors: $(cat err)"
+# images of shots that share a detector, too: as rendered without noise
+for number in 1 2; do
+    misset="$((number * 30)) 25 33"
+    # shellcheck disable=SC2086
+    set -- -hkl true.hkl -cell 40 46 52 90 90 90 -misset $misset -distance 60 -detpixels 300 -pixel 0.2 -lambda 1.1 -mosaic_rms 0.3 \
+        -oversample 2 -spots closed -gauss_xtal -N 24 -fluence 3e27
+    "$DUALBRAGG" sim "$@" -water 0.1 -seed $number -noisefile shot_$number.img > /dev/null
+    "$DUALBRAGG" sim "$@" -floatfile shot_$number.bin > /dev/null
+    echo "shot_$number.img model.misset=[$((number * 30)).02, 25.01, 33.01] model.distance=60.1" >> shots.txt
+done
+sed 's/^image: .*/shots: {list: shots.txt}/; s/misset: [^]]*], //; s/told.hkl/true.hkl/; s/, intensity_error: .*}/}/
+    s/^refine: {/&distance: {shared: yes}, /' known.yaml > shots.yaml
+fit 0 shots.yaml --output list --no-report --model-image
+near distance "$(refined list.json distance)" 60 0.001
+[ ! -e list_shots/0001_shot_1.hkl ] || fail "intensities that were known are written"
+python3 -S - > out << 'END' || fail "images of shots with known structure factors: $(cat out)"
+import array
+
+for number in 1, 2:
+    model, true = array.array("f"), array.array("f")
+    for image, name in (model, f"list_shots/000{number}_shot_{number}_model.bin"), (true, f"shot_{number}.bin"):
+        image.frombytes(open(name, "rb").read())
+    off = max(abs(a - b) for a, b in zip(model, true)) / max(true)
+    print(len(model), off, sum(model) / sum(true))
+    assert len(model) == len(true) == 90000 and off < 0.01 and abs(sum(model) / sum(true) - 1) < 2e-3
+END
