@@ -7,6 +7,7 @@
 #include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
+#include "base/frame_name.h"
 #include "base/photon_energy.h"
 #include "base/given.h"
 #include "fit/config/former_keys.h"
@@ -342,10 +343,22 @@ static db_status count_panels(const db_config_reader *reader, const db_fit_confi
     return DB_OK;
 }
 
+/* Takes an image whose file places panels as its own experiment list. */
+static void take_own_list(db_context *context, db_fit_config *config) {
+    const db_expt_selection selection = { .number = -1, .image = config->image_file };
+    char file[DB_FIT_PATH_SIZE];
+    db_listed listed;
+    db_frame_split(config->image_file, file, sizeof file);
+    if (!*file || db_listed_select(context, file, &selection, &listed) != DB_OK) return;
+    memcpy(config->expt_file, file, sizeof file);
+    db_listed_clear(&listed);
+}
+
 /* Takes groups of the model's experiment list. */
 static db_status take_listed(const db_config_reader *reader, const db_yaml_node *node, int level,
                              db_fit_config *config) {
     db_listed listed;
+    if (!*config->expt_file) take_own_list(reader->context, config);
     if (!*config->expt_file)
         return db_config_fail(
             reader, node, panel_groups, "",

@@ -21,4 +21,26 @@ grep -q '^2 of 2 shots in use' out || fail "the list written leads to no images:
 # one image of many, too
 fit 0 o/run_shots/0001_*.yaml --output one --no-report
 grep -qF "\"$(pwd -P)/set.h5\"" one.expt || fail "one.expt: no whole path: $(grep -F set.h5 one.expt)"
+
+# an image of two panels is its own list for their groups
+for panel in 0 1; do
+    printf 'p%s/%s\n' $panel "min_fs = $((200 * panel))" $panel "max_fs = $((200 * panel + 199))" $panel 'min_ss = 0' $panel 'max_ss = 399' \
+        $panel 'fs = +x' $panel 'ss = -y' $panel "corner_x = $((200 * panel - 200))" $panel 'corner_y = 200'
+done > panels.txt
+{ printf 'photon_energy = 12398.42\nclen = 0.1\nres = 5000\nadu_per_photon = 1\ndata = /data\n' && cat panels.txt; } > two.geom
+"$DUALBRAGG" sim -expt two.geom -cell 40 55 70 90 90 90 -misset 10 20 30 -N 14 -gauss_xtal -default_F 1e6 -fluence 3e19 -oversample 1 \
+    -mosaic 0.1 -spots closed -water 30 -seed 5 -noisefile two.h5 > /dev/null
+for key in '' 'expt: two.h5, '; do
+    cat > groups.yaml << END
+image: two.h5#1
+model: {${key}cell: [40, 55, 70, 90, 90, 90], misset: [10.06, 20.05, 30.04], shape: gauss, Ncells: [12, 12, 12], mosaic_spread: 0.1,
+        oversample: 1}
+panel_groups: panels
+refine: {misset_x: , misset_y: , misset_z: , panel_1:shift_fast: , panel_1:shift_slow: }
+END
+    fit 0 groups.yaml --output "groups_${key%%:*}" --no-report
+    sed -n '/"parameters"/,$p' "groups_${key%%:*}.json" | grep -v 'seconds"' > "found_${key%%:*}"
+done
+cmp -s found_ found_expt || fail "panels of an image and of its list: $(diff found_ found_expt | head -5)"
+near "shift of a panel" "$(refined groups_.json panel_1:shift_fast)" 0 0.02
 exit $failures
