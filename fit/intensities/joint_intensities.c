@@ -23,10 +23,13 @@ db_status db_joint_indexing_resolve(const db_shots *all, const db_asu_list *list
     db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
     size_t *const crystal = malloc((all->count + 1) * sizeof *crystal);
     if (!crystal) return db_fail_memory(all->context, "the indexing of the shots");
-    for (size_t s = 0; s < all->count; s++) crystal[s] = db_shots_crystal(all, s);
+    const size_t *const own = all->frames.setting[DB_FIT_SETTING_INDEXING],
+                        ways = own ? all->frames.setting_count[DB_FIT_SETTING_INDEXING] : 1;
+    for (size_t s = 0; s < all->count; s++)
+        crystal[s] = ways * db_shots_crystal(all, s) + (own ? own[s] : 0);
     if (all->options->series) {
         options.crystal = crystal;
-        options.crystals = all->frames.crystals;
+        options.crystals = ways * all->frames.crystals;
     }
     const db_status status = db_indexing_resolve(all->context, list, &options, reference,
                                                  observations, scaling, result, kinds);

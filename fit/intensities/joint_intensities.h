@@ -29,7 +29,8 @@ struct db_joint_intensities {
 };
 typedef struct db_joint_intensities db_joint_intensities;
 
-/* As db_indexing_resolve; frames of a series that show one crystal have one way. */
+/* As db_indexing_resolve; frames of a series that show one crystal have one way, unless its orientation was found on a setting
+ * of the goniometer by itself. */
 db_status db_joint_indexing_resolve(const db_shots *all, const db_asu_list *list,
                                     const double *reference, db_observations *observations,
                                     db_scaling *scaling, db_indexing_result *result,

@@ -197,7 +197,7 @@ db_status db_goniometer_settings_take(db_context *context, db_fit_shot_list *lis
         if (all[i].sought) from = i;
     const int sought = from < list->count;
     list->settings = 1;
-    for (int s = 0; s < DB_FIT_SETTINGS && status == DB_OK; s++) {
+    for (int s = 0; s < DB_FIT_SETTING_INDEXING && status == DB_OK; s++) {
         const size_t count = number_settings(all, sought, (db_fit_setting)s, first, list);
         list->settings = count > list->settings ? count : list->settings;
         if (s == DB_FIT_SETTING_CRYSTAL) list->fewest_frames = count_fewest(list, count, first);

@@ -465,10 +465,13 @@ static db_status orient_settings(db_context *context, db_fit_shot_list *list, si
                                         lattice[k].orientation))
             continue;
         lattice[k] = own;
+        for (size_t i = 0; i < list->count; i++)
+            if (list->entry[i].setting[DB_FIT_SETTING_CRYSTAL] == k)
+                list->entry[i].setting[DB_FIT_SETTING_INDEXING] = k + 1;
         db_notice(context,
                   "the orientation on setting %zu of the goniometer is not that which its circles "
                   "tell: its reflections may have other, equivalent indices than those of setting "
-                  "%zu",
+                  "%zu, which merged and joint intensities compare",
                   k + 1, best + 1);
     }
     return DB_OK;

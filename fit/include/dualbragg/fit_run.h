@@ -25,6 +25,8 @@ typedef enum db_fit_setting {
     DB_FIT_SETTING_CRYSTAL, /**< the circles that carry the crystal */
     DB_FIT_SETTING_SPINDLE, /**< the axis about which it turns */
     DB_FIT_SETTING_DETECTOR,
+    /** the orientation, which was found without the circles: its indices may be other, equivalent ones */
+    DB_FIT_SETTING_INDEXING,
     DB_FIT_SETTINGS /**< their number */
 } db_fit_setting;
 
