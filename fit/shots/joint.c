@@ -448,13 +448,15 @@ static db_status search_unknowns(joint *j, db_stage_result *end) {
     return DB_OK;
 }
 
-/* Excludes shots that contradict the minimum. *again: 1 if there are any, and no later stage refines the others without
- * them. */
+/* Excludes shots that contradict the minimum, unless stages of single shots follow: what these free, as the modes of a bent
+ * crystal, may be what the shots differ in. *again: 1 if there are any, and no later stage refines the others without them. */
 static db_status leave_out_contradicting(joint *j, int is_last, int *again) {
     const size_t s = j->links.order.shared;
+    const db_segment next = db_segment_from(j->all, j->stage + 1);
     unsigned char held[DB_MOST_COMPARED];
     size_t excluded = 0;
-    if (j->all->options->series || j->looks || !db_contradiction_size(s)) return DB_OK;
+    if (j->all->options->series || j->looks || !db_contradiction_size(s) || next.to > next.from)
+        return DB_OK;
     for (size_t k = 0; k < s; k++) held[k] = j->at_bound[k] != 0;
     DB_TRY(db_shots_exclude_contradicting(j->all, j->index, s, j->value, held, &excluded));
     *again = is_last && excluded > 0;
