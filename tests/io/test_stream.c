@@ -75,6 +75,24 @@ static void images_without_crystals_are_listed_where_there_are_no_others(void **
     db_experiment_clear(&e);
 }
 
+/* A geometry without a photon energy takes that of the image. */
+static void a_photon_energy_may_be_the_images_alone(void **state) {
+    (void)state;
+    char text[4000] = HEAD CHUNK("5") "photon_energy_eV = 9000\n" CRYSTAL("0.2") END;
+    char *const line = strstr(text, "photon_energy = 9500 eV\n");
+    const size_t length = strlen("photon_energy = 9500 eV\n");
+    db_experiment e;
+    db_expt_content content;
+    memmove(line, line + length, strlen(line + length) + 1);
+    expect_ok(test_context(), db_experiment_init(test_context(), &e));
+    const db_expt_selection fifth = { .number = -1, .image = "run.cxi#//5" };
+    expect_ok(test_context(),
+              db_read_expt(test_context(), folder_text("a.stream", text), &fifth, &e, &content));
+    assert_true(fabs(e.beam.wavelength - 12398.419843320026 / 9000) < 1e-9);
+    db_expt_content_clear(&content);
+    db_experiment_clear(&e);
+}
+
 /* The second panel begins at row 50 of the array. */
 static void peaks_are_spots_of_their_panels(void **state) {
     (void)state;
@@ -262,6 +280,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_crystal_of_a_stream_is_a_shot),
         cmocka_unit_test(images_without_crystals_are_listed_where_there_are_no_others),
+        cmocka_unit_test(a_photon_energy_may_be_the_images_alone),
         cmocka_unit_test(peaks_are_spots_of_their_panels),
         cmocka_unit_test(panels_off_a_right_angle_stand_as_written),
         cmocka_unit_test(a_list_that_has_changed_is_read_anew),

@@ -245,8 +245,10 @@ static db_status check_regions(const db_geom *geom) {
 
 static db_status say_panel(const db_geom *geom, size_t p, double wavelength, db_expt_panel *said) {
     const db_geom_panel *const panel = &geom->panel[p];
+    const char *const key =
+        geom->wavelength_key; /* NULL: the image of a stream has a photon energy */
     const int are_electrons =
-        wavelength < DB_SHORTEST_X_RAY || strcmp(geom->wavelength_key, "electron_voltage") == 0;
+        wavelength < DB_SHORTEST_X_RAY || (key && strcmp(key, "electron_voltage") == 0);
     size_t room = 0;
     *said = (db_expt_panel){ .trusted = { panel->least, fmin(panel->most, panel->max_adu) },
                              .gain = 1 };
