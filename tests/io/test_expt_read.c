@@ -453,6 +453,32 @@ static void what_varies_along_a_scan_is_taken_at_the_image(void **state) {
     }
 }
 
+/* Rotations of the goniometer that would stretch or mirror the crystal. */
+static void what_is_no_rotation_is_refused(void **state) {
+    (void)state;
+    static const char *const matrices[] = { "[2,0,0,0,2,0,0,0,2]", "[0,0,0,0,0,0,0,0,0]",
+                                            "[1,0,0,0,1,0,0,0,-1]", "[1,0.5,0,0,1,0,0,0,1]" },
+                             *const names[] = { "fixed_rotation", "setting_rotation" };
+    for (size_t k = 0; k < 2 * sizeof matrices / sizeof *matrices; k++) {
+        char text[4000];
+        snprintf(text, sizeof text,
+                 "{" ONE(",\"goniometer\":0") "," BEAM "," FLAT
+                                              ",\"goniometer\":[{\"rotation_axis\":"
+                                              "[0,1,0],\"%s\":%s}]}",
+                 names[k % 2], matrices[k / 2]);
+        const char *const path = folder_text("stretched.expt", text);
+        db_experiment e;
+        db_expt_content content;
+        const db_expt_selection first = { .number = -1 };
+        expect_ok(test_context(), db_experiment_init(test_context(), &e));
+        expect_failure(test_context(), DB_ERROR_INPUT,
+                       db_read_expt(test_context(), path, &first, &e, &content), path, names[k % 2],
+                       "numbers that are a rotation", matrices[k / 2]);
+        db_expt_content_clear(&content);
+        db_experiment_clear(&e);
+    }
+}
+
 static void points_that_are_no_scan_are_refused(void **state) {
     (void)state;
     static const struct {
@@ -715,6 +741,7 @@ int main(void) {
         cmocka_unit_test(a_goniometer_turns_what_stands_on_it),
         cmocka_unit_test(scans_keep_their_sense),
         cmocka_unit_test(what_varies_along_a_scan_is_taken_at_the_image),
+        cmocka_unit_test(what_is_no_rotation_is_refused),
         cmocka_unit_test(points_that_are_no_scan_are_refused),
         cmocka_unit_test(of_several_experiments_one_is_chosen),
         cmocka_unit_test(each_shot_of_a_sequence_has_its_wavelength),

@@ -222,14 +222,35 @@ static void make_rotation(double matrix[9]) {
     db_cross(x, y, matrix + 6);
 }
 
+/* Is a matrix nearly a rotation? */
+static int is_rotation(const double m[9], double near) {
+    double third[3];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k <= i; k++)
+            if (!(fabs(db_dot(m + 3 * i, m + 3 * k) - (i == k)) < near)) return 0;
+    db_cross(m, m + 3, third);
+    return db_dot(third, m + 6) > 0;
+}
+
+static db_status fail_rotation(const db_json *model, const char *name) {
+    const db_json at = db_json_member(model, name);
+    return db_json_fail(&at, "nine numbers that are a rotation");
+}
+
+static db_status read_rotation(const db_json *model, const char *name, double matrix[9]) {
+    const double rounding = 0.01; /* of numbers in lists that people write */
+    DB_TRY(db_json_optional_numbers(model, name, matrix, 9));
+    return is_rotation(matrix, rounding) ? DB_OK : fail_rotation(model, name);
+}
+
 static db_status read_fixed_gonio(const db_json *model, gonio *g) {
     *g = (gonio){ { 1, 0, 0 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
     if (!model->value) return DB_OK;
     if (db_json_member(model, "axes").value) return read_axes(model, g);
     const db_json axis = db_json_member(model, "rotation_axis");
     DB_TRY(read_axis(&axis, g->axis));
-    DB_TRY(db_json_optional_numbers(model, "fixed_rotation", g->fixed, 9));
-    return db_json_optional_numbers(model, "setting_rotation", g->setting, 9);
+    DB_TRY(read_rotation(model, "fixed_rotation", g->fixed));
+    return read_rotation(model, "setting_rotation", g->setting);
 }
 
 /* The goniometer at an image of its scan. */
@@ -238,7 +259,11 @@ static db_status read_gonio(const db_json *model, const db_scan_place *place, go
     DB_TRY(read_fixed_gonio(model, g));
     DB_TRY(db_mean_at_scan_points(model, "setting_rotation_at_scan_points", place, g->setting, 9,
                                   &found));
-    if (found) make_rotation(g->setting);
+    if (!found) return DB_OK;
+    const double shorter = 0.2; /* a mean of two, by an eighth of the square of their angle */
+    if (!is_rotation(g->setting, shorter))
+        return fail_rotation(model, "setting_rotation_at_scan_points");
+    make_rotation(g->setting);
     return DB_OK;
 }
 
