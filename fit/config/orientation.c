@@ -109,23 +109,23 @@ void db_orientation_angles(const double rotation[9], const double reference[9], 
     memcpy(angle, crystal.misset, sizeof crystal.misset);
 }
 
-void db_orientation_setting(const db_crystal *crystal, double setting[3]) {
-    memcpy(setting, crystal->misset_frame, sizeof crystal->misset_frame);
+void db_orientation_setting(const db_crystal *crystal, double setting[9]) {
+    db_orientation_plus(UNTURNED, crystal->misset_frame, setting);
 }
 
 void db_orientation_set_from(const double rotation[9], db_crystal *crystal) {
     db_orientation_minus(crystal->orientation, rotation, crystal->misset_frame);
 }
 
-int db_orientation_is_setting(const double setting[3], const double other[3], double within) {
-    int is = 1;
-    for (int i = 0; i < 3; i++) is &= fabs(remainder(setting[i] - other[i], 360)) <= within;
-    return is;
+double db_orientation_between(const double a[9], const double b[9]) {
+    double trace = 0;
+    for (int i = 0; i < 9; i++) trace += a[i] * b[i];
+    return acos(fmin(fmax(0.5 * (trace - 1), -1), 1)) / DB_DEGREE;
 }
 
 void db_orientation_off_setting(const db_crystal *crystal, double back[9]) {
     double setting[9];
-    db_orientation_plus(UNTURNED, crystal->misset_frame, setting);
+    db_orientation_setting(crystal, setting);
     db_transpose(setting, back);
 }
 

@@ -53,8 +53,8 @@ void db_orientation_reference(const db_fit_settings *settings, const db_crystal 
 /* Angles of a result for a rotation. */
 void db_orientation_angles(const double rotation[9], const double reference[9], double angle[3]);
 
-/* Axes of a crystal's angles: how the goniometer has turned it since the angles were about the laboratory's axes. */
-void db_orientation_setting(const db_crystal *crystal, double setting[3]);
+/* The rotation by which the goniometer has turned a crystal since its angles were about the laboratory's axes. */
+void db_orientation_setting(const db_crystal *crystal, double setting[9]);
 /* The goniometer has turned a crystal from a rotation to its own. */
 void db_orientation_set_from(const double rotation[9], db_crystal *crystal);
 /* The rotation back from a crystal's setting to the one that settings are counted from. */
@@ -66,8 +66,8 @@ void db_orientation_on_setting(const double rotation[9], const db_fit_config *co
 int db_orientation_given(db_context *context, const db_fit_config *config, double rotation[9]);
 /* Does a configuration name a setting? */
 int db_orientation_has_setting(const db_fit_config *config);
-/* Are two settings the same, within an angle (degree)? */
-int db_orientation_is_setting(const double setting[3], const double other[3], double within);
+/* The angle of the turn from one rotation to another (degree). */
+double db_orientation_between(const double a[9], const double b[9]);
 
 /* Matrix from a small turn of a crystal about the laboratory's axes to the changes of its angles; 0: they cannot follow it. */
 void db_orientation_slopes(const db_crystal *crystal, double to_angles[9]);

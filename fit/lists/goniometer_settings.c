@@ -23,7 +23,8 @@ typedef struct setting {
     int sought; /* 1: the orientation is to be found, and the file's laboratory may be used */
     int given;  /* 1: the crystal is that of the configuration or list */
     double circles[9], crystal[9]; /* turn by the circles; orientation that is given */
-    double spindle[3], normal[3], distance;
+    double spindle[3], normal[3], distance,
+        place[2]; /* of the first panel, sideways from the beam (mm) */
 } setting;
 
 /* Is there no number of a detector in a laboratory that is not the file's? */
@@ -54,11 +55,17 @@ static void take_listed(const db_listed *own, setting *to) {
     memcpy(to->spindle, own->experiment.goniometer.spindle_axis, sizeof to->spindle);
     memcpy(to->normal, own->experiment.detector.normal, sizeof to->normal);
     to->distance = own->experiment.detector.distance;
+    for (int i = 0; i < 2; i++)
+        to->place[i] =
+            own->experiment.detector.panels[0].origin[i] - own->experiment.detector.centre[i];
 }
+
+/* Damaged images say nothing either, but they are few; all images of an instrument alike need not be read. */
+enum { MOST_SILENT = 16 };
 
 /* What files of images say: the file that was read last, since frames of one file stand alike. */
 typedef struct image_files {
-    int placed; /* 0: images of the instrument do not say how they were taken */
+    int silent; /* images in a row that do not say how they were taken; MOST_SILENT: nor do the others */
     char last[DB_FIT_PATH_SIZE];
     setting said;
 } image_files;
@@ -70,7 +77,7 @@ static db_status read_setting(db_context *context, const db_fit_config *config, 
     db_expt_selection selection = { .number = -1, .image = config->image_file };
     db_listed own;
     char name[DB_FIT_PATH_SIZE];
-    if (!listed && !files->placed) return DB_OK;
+    if (!listed && files->silent == MOST_SILENT) return DB_OK;
     if (listed) {
         selection = db_listed_experiment(config);
         snprintf(name, sizeof name, "%s", config->expt_file);
@@ -86,7 +93,7 @@ static db_status read_setting(db_context *context, const db_fit_config *config, 
         db_listed_clear(&own);
     }
     if (!listed && status != DB_OK && status != DB_ERROR_FILE && !files->said.known)
-        files->placed = 0;
+        files->silent++;
     if (!listed && status == DB_OK) {
         snprintf(files->last, sizeof files->last, "%s", name);
         files->said = *to;
@@ -95,7 +102,7 @@ static db_status read_setting(db_context *context, const db_fit_config *config, 
 }
 
 static db_status read_settings(db_context *context, const db_fit_shot_list *list, setting *all) {
-    image_files files = { .placed = 1 };
+    image_files files = { .silent = 0 };
     for (size_t i = 0; i < list->count; i++) {
         db_fit_config config = { .image_file = "" };
         db_status status = db_fit_shot_list_config(context, list, i, &config);
@@ -109,27 +116,23 @@ static db_status read_settings(db_context *context, const db_fit_shot_list *list
     return DB_OK;
 }
 
-static double angle_between(const double a[9], const double b[9]) {
-    double trace = 0;
-    for (int i = 0; i < 9; i++) trace += a[i] * b[i];
-    return acos(fmin(fmax(0.5 * (trace - 1), -1), 1)) / DB_DEGREE;
-}
-
 /* What is compared: orientations, if all are given; else what files say of circles, spindle and detector. */
 static int tells_setting(const setting *a, int sought) { return sought ? a->known : a->given; }
 
 /* Is it the same setting? Circles and arms are set anew by more; the orientations and distances of one sweep that was refined
  * frame by frame differ by less. */
 static int is_same(const setting *a, const setting *b, int sought, db_fit_setting of) {
-    const double turn = 0.5, way = sought ? 5e-4 : 5e-3; /* degree; part of the distance */
+    const double turn = 0.5, way = sought ? 5e-4 : 5e-3; /* degree; part of the distance, */
+    const double aside = 5e-3; /* and along the detector: headers may follow the beam */
     const int known = a->known && b->known,
               spindle = !known || db_dot(a->spindle, b->spindle) > cos(turn * DB_DEGREE);
     if (of == DB_FIT_SETTING_CRYSTAL)
-        return spindle && angle_between(sought ? a->circles : a->crystal,
+        return spindle && db_orientation_between(sought ? a->circles : a->crystal,
                                         sought ? b->circles : b->crystal) < turn;
     if (of == DB_FIT_SETTING_SPINDLE || !known) return spindle;
     return db_dot(a->normal, b->normal) > cos(turn * DB_DEGREE) &&
-           fabs(a->distance - b->distance) < way * fabs(a->distance);
+           fabs(a->distance - b->distance) < way * fabs(a->distance) &&
+           hypot(a->place[0] - b->place[0], a->place[1] - b->place[1]) < aside * fabs(a->distance);
 }
 
 /* Numbers the settings in the order in which they appear. A frame that says nothing has that of the frame before, or behind.
@@ -232,7 +235,7 @@ int db_goniometer_settings_near(db_context *context, const double cell[6], const
         memcpy(crystal.cell, cell, sizeof crystal.cell);
         memcpy(crystal.orientation, found, sizeof crystal.orientation);
         if (db_indexing_turn(context, &ways.way[w], &crystal) != DB_OK) continue;
-        const double off = angle_between(crystal.orientation, orientation);
+        const double off = db_orientation_between(crystal.orientation, orientation);
         if (!(off < nearest)) continue;
         nearest = off;
         memcpy(best, crystal.orientation, sizeof best);

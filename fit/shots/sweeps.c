@@ -15,7 +15,7 @@
 
 /* How the crystal stands and turns on a frame. */
 typedef struct turning {
-    double setting[3], axis[3], phi, width;
+    double setting[9], axis[3], phi, width;
     int known; /* 0: the frame is not in use */
 } turning;
 
@@ -34,7 +34,7 @@ static int is_of_sweep(const turning *before, const turning *next) {
     const double same = 0.5;    /* degree */
     const double farther = 0.5; /* of the width of a frame */
     const int is_set = db_dot(before->axis, next->axis) > cos(same * DB_DEGREE) &&
-                       db_orientation_is_setting(next->setting, before->setting, same);
+                       db_orientation_between(next->setting, before->setting) < same;
     const double way = next->width < 0 ? -1 : 1, on = way * (next->phi - before->phi);
     return is_set && (on > farther * fabs(next->width) || next->width == 0);
 }

@@ -129,6 +129,21 @@ grep -q '^6 of 7 shots in use' moved.log || fail "frames were excluded: $(grep e
 near "cell a, the detector moved" "$(refined moved.json cell_a)" 58 0.02
 near "cell c, the detector moved" "$(refined moved.json cell_c)" 92 0.03
 
+# the detector moves aside: each place has its beam centre, of which the second is 0.3 mm beside the list's
+sed 's/"origin": \[-40, 40, -distance\]/"origin": [-40 + n * (10 if crystals else 9.7), 40, -distance]/; s/(100.2, 129.7)/(100, 100)/
+    s/(100, 130)/(100, 100)/' moved.py > aside.py
+python3 -S aside.py
+for sweep in 0 1; do
+    for frame in 1 2 3; do
+        "$DUALBRAGG" sim -expt truth.expt -expt_number $sweep -expt_frame $frame -N 12 -gauss_xtal -default_F 1e6 -fluence 3e19 \
+            -oversample 1 -spots closed -mosaic_rms 0.1 -water 30 -seed $((30 + 5 * sweep + frame)) \
+            -noisefile sweep_${sweep}_000$frame.img > /dev/null
+    done
+done
+fit 0 frames.yaml --output aside --no-report
+grep -q '^6 of 7 shots in use' aside.log || fail "frames were excluded: $(grep excluded aside.log)"
+near "the second place of the beam" "$(awk '$1 == "beam_fast" { x = $3; sub(/\(.*/, "", x); last = x } END { print last }' aside.log)" 30 0.05
+
 # Circles that stand 30 degree beside what the list says tell no orientation. That of the second setting is found by itself, in the
 # polar group P4 indexed in the other way; merged and joint intensities find it out.
 "$DUALBRAGG" --version | grep -q gemmi || exit 0
