@@ -494,12 +494,34 @@ static db_status find_crystals(db_context *context, db_fit_shot_list *list, size
     return status;
 }
 
+static int are_alike(const db_shot_entry *a, const db_shot_entry *b) {
+    int alike = strcmp(a->name, b->name) == 0 && a->count == b->count;
+    for (size_t k = 0; k < a->count && alike; k++)
+        alike = strcmp(a->override[k], b->override[k]) == 0;
+    return alike;
+}
+
+/* A frame that is listed again shows another crystal, which has another orientation. */
+static db_status refuse_repeats(db_context *context, const db_fit_shot_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        const db_shot_entry *const own = &list->entry[i];
+        for (size_t k = own->image; k < i; k++)
+            if (list->entry[k].image == own->image && are_alike(&list->entry[k], own))
+                return db_fail(context, DB_ERROR_INPUT,
+                               "%s:%d: %s is listed in line %d, too: expected each frame once, or "
+                               "for each of its crystals with an orientation",
+                               list->config.shot_list, own->line, own->name, list->entry[k].line);
+    }
+    return DB_OK;
+}
+
 static db_status make_series(db_context *context, db_fit_shot_list *list) {
     const size_t settings = db_goniometer_settings_count(list);
     size_t *const shot = calloc(list->count + 1, sizeof *shot);
     db_fit_lattice *const own = calloc(settings + 1, sizeof *own);
     search_keys keys = { .cell = "" };
     db_status status = db_need_memory(context, shot && own, "the orientation of a series");
+    if (status == DB_OK) status = refuse_repeats(context, list);
     const int asked = list->config.find_orientation || list->config.automatic,
               one = list->config.find_orientation <= 1;
     if (status == DB_OK && asked && settings > 1 && one)

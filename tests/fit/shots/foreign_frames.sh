@@ -19,3 +19,8 @@ END
 fit 0 series.yaml --output found --no-report
 grep -q '^8 of 13 shots in use' found.log || fail "frames in use: $(grep 'in use' found.log)"
 [ "$(grep -c '^  other_[0-4].img: ' found.log)" = 5 ] || fail "left out by name: $(sed -n '/excluded/,/^$/p' found.log)"
+
+# frames that are listed again, with no orientation of another crystal, would share their light with a crystal that is not there
+{ cat frames.txt; head -3 frames.txt; } > twice.txt
+fit 3 series.yaml shots.list=twice.txt --output twice --no-report
+grep -q 'twice.txt:14: other_0.img is listed in line 1, too' err || fail "frames listed twice: $(cat err)"
