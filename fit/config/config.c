@@ -98,8 +98,7 @@ static db_status check_joint(const db_config_reader *reader, const db_yaml_node 
 static db_status check_amplitudes(const db_config_reader *reader, const db_yaml_node *amplitudes,
                                   const db_fit_config *config) {
     static const char *const keys[] = { "reference_columns", "reference_restraint" },
-                             *const joint[] = { "energies", "passes", "restraint",
-                                                "reference_restraint" };
+                             *const joint[] = { "energies", "restraint", "reference_restraint" };
     if (!db_fit_config_merges(config))
         return db_config_fail(reader, amplitudes, "intensities", "",
                               "is for intensities that many shots share; expected intensity: "

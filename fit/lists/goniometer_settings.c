@@ -128,7 +128,7 @@ static int is_same(const setting *a, const setting *b, int sought, db_fit_settin
               spindle = !known || db_dot(a->spindle, b->spindle) > cos(turn * DB_DEGREE);
     if (of == DB_FIT_SETTING_CRYSTAL)
         return spindle && db_orientation_between(sought ? a->circles : a->crystal,
-                                        sought ? b->circles : b->crystal) < turn;
+                                                 sought ? b->circles : b->crystal) < turn;
     if (of == DB_FIT_SETTING_SPINDLE || !known) return spindle;
     return db_dot(a->normal, b->normal) > cos(turn * DB_DEGREE) &&
            fabs(a->distance - b->distance) < way * fabs(a->distance) &&
