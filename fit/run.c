@@ -499,6 +499,8 @@ static db_status fill_shot(db_shots *all, size_t s, const db_fit_shots_result *r
         summary->used && !summary->wrong && !*all->frames.turns && !*all->plate.displaced;
     shot->verdict.light_explained = db_light_explained(&summary->light);
     db_shots_reason(all, s, shot->reason);
+    if (shot->used && !shot->verdict.usable && !summary->wrong)
+        *shot->reason = '\0'; /* not its own: the series fails as a whole */
     shot->crystal = all->frames.crystals > 1 ? db_shots_crystal(all, s) + 1 : 0;
     shot->estimates =
         (db_fit_estimates){ .count = n, .list = result->memory + s * n, .shared_misfit = 1 };

@@ -47,12 +47,13 @@ void db_found_cell_say(const db_fit_found_cell *cell, db_notice_function notices
              cell->found.indexed, cell->found.spots, cell->found.by_chance, r[0], r[1], r[2], r[3],
              r[4], r[5]);
     notices(user, line);
-    if (cell->images > 1) {
+    if (cell->searches > 1)
         snprintf(line, sizeof line,
                  "%zu of %zu searches, each of an image or a sweep, have found this cell",
                  cell->agreeing, cell->images);
-        notices(user, line);
-    }
+    else
+        snprintf(line, sizeof line, "the spots of %zu images were searched together", cell->images);
+    if (cell->images > 1) notices(user, line);
     for (int i = 0; i < cell->count; i++) {
         const db_fit_bravais *const b = &cell->lattice[i];
         const int length = snprintf(

@@ -321,6 +321,7 @@ db_status db_fit_find_cell_of_spots(db_context *context, const db_fit_settings *
     const db_status status =
         find_in(context, settings, spots ? spots : &none, symmetry, centring, cell);
     if (spots) cell->images = cell->agreeing = spots->images;
+    cell->searches = 1;
     return status;
 }
 
@@ -435,6 +436,7 @@ db_status db_fit_vote_on_cell(db_context *context, const db_fit_found_cell *cell
     voted->chosen = choose_fitting(cells, count, like, votes);
     voted->images = images;
     voted->agreeing = votes;
+    voted->searches = images;
     for (int l = 0; l < voted->count; l++)
         for (int i = 0; i < 6; i++)
             voted->lattice[l].cell[i] =

@@ -118,6 +118,7 @@ if "$DUALBRAGG" --version | grep -q gemmi; then
     sed 's/cell: [[][^]]*[]], //; s/misset: [[][^]]*[]]/find_orientation: yes/' series.yaml > unknown.yaml
     fit 0 unknown.yaml --output no_cell
     grep -q '^cell found: ' no_cell.log || fail "the cell was not looked for: $(cat no_cell.log)"
+    grep -q '^the spots of [0-9]* images were searched together' no_cell.log || fail "searches: $(grep searche no_cell.log)"
     grep -q '^3 of 3 shots in use' no_cell.log || fail "without a cell frames were excluded: $(cat no_cell.log)"
     near "without a cell: cell a" "$(refined no_cell.json cell_a)" 58 0.005
     near "without a cell: cell c" "$(refined no_cell.json cell_c)" 92 0.01

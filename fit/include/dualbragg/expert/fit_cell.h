@@ -40,6 +40,7 @@ typedef struct db_fit_found_cell {
         [9]; /**< of the crystal with the chosen lattice, the spindle at 0: the whole rotation (row-major) */
     size_t images;   /**< that were searched */
     size_t agreeing; /**< of them, with this cell */
+    size_t searches; /**< 1: of all images together; else of each image or sweep by itself */
 } db_fit_found_cell;
 
 /** Spots of images of one crystal, turned back by the angle of the spindle. */
