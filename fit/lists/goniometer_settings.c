@@ -60,12 +60,13 @@ static void take_listed(const db_listed *own, setting *to) {
             own->experiment.detector.panels[0].origin[i] - own->experiment.detector.centre[i];
 }
 
-/* Damaged images say nothing either, but they are few; all images of an instrument alike need not be read. */
+/* Images before the first that says how it was taken. After so many the instrument is one that does not say it: they cannot
+ * all be damaged. */
 enum { MOST_SILENT = 16 };
 
 /* What files of images say: the file that was read last, since frames of one file stand alike. */
 typedef struct image_files {
-    int silent; /* images in a row that do not say how they were taken; MOST_SILENT: nor do the others */
+    int silent; /* images that do not say how they were taken, before the first that does */
     char last[DB_FIT_PATH_SIZE];
     setting said;
 } image_files;

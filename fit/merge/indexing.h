@@ -46,10 +46,10 @@ typedef struct db_indexing_result {
 } db_indexing_result;
 
 /* Changes indices and numbers of the measurements of shots that are indexed another way than most. (A single crystal keeps
- * its way, unless the reference has another one.) Excludes undecided shots, unless most are undecided, or the ways are no symmetry of the lattice: then spots distinguish
- * them, and shots keep their indexing. Then excludes shots of other crystals (db_find_other_crystals; kinds NULL:
- * does not search), and shots without light. reference: [list->count] intensities that select the common way, NAN
- * if missing; or NULL: the way of most shots. */
+ * its way, unless the reference has another one.) Excludes undecided shots, unless most are undecided, or the ways are no
+ * symmetry of the lattice: then spots distinguish them, and shots keep their indexing. Then excludes shots of other crystals
+ * (db_find_other_crystals; kinds NULL: does not search), and shots without light. reference: [list->count] intensities that
+ * select the common way, NAN if missing; or NULL: the way of most shots. */
 db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
                               const db_indexing_options *options, const double *reference,
                               db_observations *observations, db_scaling *scaling,

@@ -12,14 +12,14 @@
 enum {
     SQUARE = DB_NOISE_SQUARE,
     APART = DB_NOISE_APART,
-    PAIRS = SQUARE - APART, /* of pixels in a row of a square, the rest of which has weight 0 */
-    TOGETHER = 2,           /* rows between pixels of one spot that share no photon */
-    PLENTY = 2000,          /* squares */
-    POINTS = 32,            /* of the function, half an octave apart */
-    WINDOW = 12,            /* points that tell one step from another */
-    FEWEST = 5,             /* points for four unknowns */
-    ALIKE = 8,              /* fewest squares whose scatter counts */
-    ITERATIONS = 12         /* of Gauss and Newton */
+    PAIRS = SQUARE - APART,    /* of pixels in a row of a square, the rest of which has weight 0 */
+    TOGETHER = 2,              /* rows between pixels of one spot that share no photon */
+    PLENTY = 2000,             /* squares */
+    POINTS = DB_PHOTON_POINTS, /* of the function, half an octave apart */
+    WINDOW = 12,               /* points that tell one step from another */
+    FEWEST = 5,                /* points for four unknowns */
+    ALIKE = 8,                 /* fewest squares whose scatter counts */
+    ITERATIONS = 12            /* of Gauss and Newton */
 };
 static const double PI = 3.14159265358979323846;
 static const double FIRST_POINT = 1e-4;  /* per count; the last one tells steps of 1 count */
@@ -63,11 +63,6 @@ static double point_at(int k) { return FIRST_POINT * exp2(0.5 * k); }
 
 _Static_assert((int)SQUARE == (int)DB_PHOTON_PAIRS, "a row of a square");
 
-/* Differences in the last rows of a square. */
-typedef struct last_rows {
-    db_photon_row row[TOGETHER + 1];
-} last_rows;
-
 /* Reads the pairs of a row; returns how many are known. */
 static int read_pairs(const db_measured_image *panel, int fast, int slow, db_photon_row *row) {
     int count = 0;
@@ -87,26 +82,28 @@ static int read_pairs(const db_measured_image *panel, int fast, int slow, db_pho
 static void begin_series(db_photon_row *row) {
     enum { BEFORE = 6 };        /* doublings before the first point */
     const double longest = 1e6; /* counts; angles of longer differences are chance, too */
-    for (int s = 0; s < DB_PHOTON_SERIES; s++)
+    for (int s = 0; s < DB_PHOTON_SERIES; s++) {
+        const double first = point_at(s) / (1 << BEFORE);
         for (int c = 0; c < SQUARE; c++) {
             const double length = fabs(row->difference[c]),
-                         x = point_at(s) / (1 << BEFORE) * (length < longest ? length : longest),
+                         x = first * (length < longest ? length : longest),
                          y = x * x; /* Taylor's series */
             double v =
                 y * (1. / 2 - y * (1. / 24 - y * (1. / 720 - y * (1. / 40320 - y / 3628800))));
             for (int i = 0; i < BEFORE; i++) v *= 4 - 2 * v;
             row->versine[s][c] = v;
         }
+    }
 }
 
-/* Characteristic function of a square; pairs is 0 if too few of its pixels are trusted. */
+/* Characteristic function of a square; pairs is 0 if too few of its pixels are trusted. rows: room for its last rows. */
 static void function_of(const db_measured_image *panel, int fast, int slow, db_photon_row_adder add,
-                        last_rows *rows, function *f) {
+                        db_photon_row rows[TOGETHER + 1], function *f) {
     double both = 0;
     *f = (function){ 0 };
     for (int r = 0; r < SQUARE; r++) {
-        db_photon_row *const here = &rows->row[r % (TOGETHER + 1)];
-        const db_photon_row *const above = &rows->row[(r + 1) % (TOGETHER + 1)];
+        db_photon_row *const here = &rows[r % (TOGETHER + 1)];
+        const db_photon_row *const above = &rows[(r + 1) % (TOGETHER + 1)];
         f->pairs += read_pairs(panel, fast, slow + r, here);
         begin_series(here);
         for (int c = 0; c < SQUARE; c++) {
@@ -123,7 +120,7 @@ static void function_of(const db_measured_image *panel, int fast, int slow, db_p
 }
 
 static void functions_of(const db_measured_image *image, int apart, db_photon_row_adder add,
-                         last_rows *rows, functions *f) {
+                         db_photon_row rows[TOGETHER + 1], functions *f) {
     for (size_t p = 0; p < db_measured_panels(image); p++) {
         const db_measured_image panel = db_measured_panel(image, p);
         for (int slow = 0; slow + SQUARE <= panel.slow_pixels; slow += apart)
@@ -275,7 +272,7 @@ db_status db_photon_step_find(db_context *context, const db_measured_image *imag
                               db_photon_step *step) {
     const int apart = db_noise_squares_apart(image, PLENTY);
     functions *const f = calloc(1, sizeof *f);
-    last_rows *const rows = calloc(1, sizeof *rows);
+    db_photon_row *const rows = calloc(TOGETHER + 1, sizeof *rows);
     size_t most = 1;
     for (size_t p = 0; p < db_measured_panels(image); p++)
         most += (size_t)(db_measured_rows(image, p) / apart + 1) *

@@ -31,7 +31,8 @@ db_status db_predict(db_context *context, const db_experiment *experiment,
                      const db_prediction_range *range, db_predicted_spots *prediction);
 
 /* Predicts listed reflections again, by another model of the image, e.g. the refined one. spot: in the order of db_predict;
- * recorded and photons of those that are no longer predicted within excitation_angle become 0. Two that are one now share it. */
+ * recorded and photons of those that are no longer predicted within excitation_angle become 0. Two that are one now share
+ * it. */
 db_status db_predict_again(db_context *context, const db_experiment *experiment,
                            double excitation_angle, db_spot *spot, size_t count);
 

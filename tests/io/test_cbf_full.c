@@ -570,6 +570,8 @@ static void axes_that_lead_nowhere_are_named(void **state) {
         { "ARM rotation detector . 1", "ARM rotation detector . 0", "ARM" },
         { "FS F 0.1 0.2", "FS F 0.1 0.0", "displacement_increment" },
         { "KAPPA 40 0", "KAPPA 40 1", "turns" },
+        { "KAPPA 40 0 0\nPHI -50 0 0\nARM 0 0 0\nZ 0 0 105\nF 0 0 0\n",
+          "KAPPA 9e999 0 0\nPHI -50 0 0\nARM 0 0 0\nZ 0 0 105     \n", "finite angles" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t size;

@@ -316,9 +316,12 @@ static void a_goniometer_turns_what_stands_on_it(void **state) {
     static const char *const models[] = {
         "{\"rotation_axis\":[0,1,0],\"fixed_rotation\":[1,0,0,0,0,-1,0,1,0],"
         "\"setting_rotation\":[0,-1,0,1,0,0,0,0,1]}",
-        "{\"axes\":[[1,0,0],[0,1,0],[0,0,1]],\"angles\":[90,33,90],\"scan_axis\":1}"
+        "{\"axes\":[[1,0,0],[0,1,0],[0,0,1]],\"angles\":[90,33,90],\"scan_axis\":1}",
+        /* written with few digits: the crystal keeps its size */
+        "{\"rotation_axis\":[0,1,0],\"fixed_rotation\":[1.0003,0,0,0,0,-1,0,0.9998,0],"
+        "\"setting_rotation\":[0,-0.9997,0,1,0,0,0,0,1]}"
     };
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         char text[4000];
         snprintf(
             text, sizeof text,

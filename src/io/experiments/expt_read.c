@@ -222,25 +222,22 @@ static void make_rotation(double matrix[9]) {
     db_cross(x, y, matrix + 6);
 }
 
-/* Is a matrix nearly a rotation? */
-static int is_rotation(const double m[9], double near) {
-    double third[3];
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k <= i; k++)
-            if (!(fabs(db_dot(m + 3 * i, m + 3 * k) - (i == k)) < near)) return 0;
-    db_cross(m, m + 3, third);
-    return db_dot(third, m + 6) > 0;
-}
-
-static db_status fail_rotation(const db_json *model, const char *name) {
+/* Makes what is nearly a rotation one. */
+static db_status take_rotation(const db_json *model, const char *name, double near,
+                               double matrix[9]) {
+    double cofactors[9];
     const db_json at = db_json_member(model, name);
-    return db_json_fail(&at, "nine numbers that are a rotation");
+    const double determinant = db_cofactors(matrix, cofactors);
+    if (!(db_distortion(matrix) <= near && determinant > 0))
+        return db_json_fail(&at, "nine numbers that are a rotation");
+    make_rotation(matrix);
+    return DB_OK;
 }
 
 static db_status read_rotation(const db_json *model, const char *name, double matrix[9]) {
-    const double rounding = 0.01; /* of numbers in lists that people write */
+    const double rounding = 1e-3; /* of matrices written with few digits */
     DB_TRY(db_json_optional_numbers(model, name, matrix, 9));
-    return is_rotation(matrix, rounding) ? DB_OK : fail_rotation(model, name);
+    return take_rotation(model, name, rounding, matrix);
 }
 
 static db_status read_fixed_gonio(const db_json *model, gonio *g) {
@@ -259,12 +256,9 @@ static db_status read_gonio(const db_json *model, const db_scan_place *place, go
     DB_TRY(read_fixed_gonio(model, g));
     DB_TRY(db_mean_at_scan_points(model, "setting_rotation_at_scan_points", place, g->setting, 9,
                                   &found));
-    if (!found) return DB_OK;
     const double shorter = 0.2; /* a mean of two, by an eighth of the square of their angle */
-    if (!is_rotation(g->setting, shorter))
-        return fail_rotation(model, "setting_rotation_at_scan_points");
-    make_rotation(g->setting);
-    return DB_OK;
+    return found ? take_rotation(model, "setting_rotation_at_scan_points", shorter, g->setting)
+                 : DB_OK;
 }
 
 /* The reciprocal matrix (columns a*, b*, c*) from the crystal's real axes, as mounted on the goniometer. */
