@@ -8,6 +8,7 @@
 #include "fit/config/modes.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
+#include <dualbragg/expert/fit_configurations.h>
 
 #include <gsl/gsl_eigen.h>
 #include <math.h>
@@ -333,22 +334,103 @@ static void refuse_moments(db_refinement *r, int number, const char *why, db_sta
              settings->stages[number].name, why);
 }
 
-/* Stages that data must earn begin only from a lattice that spots confirm: with a wrong lattice they widen spots
- * until these reach everything. */
-static db_status check_lattice(db_refinement *r, int number, db_stage_result *end) {
+static db_status run_stage(db_refinement *r, int number, db_stage_result *end) {
+    return r->data.settings->stages[number].kind == DB_STAGE_MOMENTS
+               ? run_moment_stage(r, number, end)
+               : db_refinement_run_stage(r, number, end);
+}
+
+/* Is a stage at an end that no further one follows? */
+static int has_ended(const db_stage_result *end) {
+    return end->end == DB_STAGE_REFUSED || end->end == DB_STAGE_DIVERGED ||
+           end->end == DB_STAGE_CANCELLED;
+}
+
+/* Runs stages `first` to `last`, or to the one at whose end no further one follows. */
+static db_status run_stages(db_refinement *r, int first, int last, db_stage_result *end) {
+    memset(end, 0, sizeof *end);
+    for (int s = first; s <= last && !has_ended(end); s++) DB_TRY(run_stage(r, s, end));
+    return DB_OK;
+}
+
+/* How likely the spots are once stages `first` to `last` have refined a model beside the present one; -INFINITY: they cannot. */
+static db_status try_indices(const db_refinement *r, const db_experiment *model, int first,
+                             int last, double *likelihood) {
+    db_fit_settings settings;
     db_fit_verdict verdict;
+    db_other_indices found;
+    db_stage_result end;
+    *likelihood = -INFINITY;
+    DB_TRY(db_fit_settings_copy(r->context, r->data.settings, &settings));
+    db_refinement apart = { .context = r->context,
+                            .data = { r->data.image, r->data.strong, &settings },
+                            .own = &settings,
+                            .find_foreign = r->find_foreign };
+    db_status status = db_refinement_begin_apart(&apart, model);
+    if (status == DB_OK) status = run_stages(&apart, first, last, &end);
+    if (status == DB_OK && !has_ended(&end)) {
+        status = r->check(r->context, &apart.result->experiment, &apart.data, &verdict, &found);
+        if (status == DB_OK) *likelihood = found.own;
+    }
+    db_refinement_clear_apart(&apart);
+    db_fit_settings_clear(&settings);
+    return status == DB_ERROR_INPUT ? DB_OK : status; /* a model without spots is no rival */
+}
+
+/* The last of the stages of moments from stage `number` on, before stage `to`. */
+static int last_of_moments(const db_fit_settings *settings, int number, int to) {
+    while (number + 1 < to && settings->stages[number + 1].kind == DB_STAGE_MOMENTS) number++;
+    return number;
+}
+
+/* Takes other indices and repeats the stages before stage `number`, if all stages of moments make them likelier than the model's
+ * own. taken: 1: it did. */
+static db_status take_likelier(db_refinement *r, int number, int to, const db_other_indices *other,
+                               db_stage_result *end, int *taken) {
+    db_experiment *const model = &r->result->experiment, with = *model; /* borrows */
+    const double *const pixel = model->detector.panels[0].pixel_size;
+    const int last = last_of_moments(r->data.settings, number, to);
+    double own, likelihood;
+    with.crystal = other->crystal;
+    memcpy(with.detector.centre, other->centre, sizeof other->centre);
+    DB_TRY(try_indices(r, model, number, last, &own));
+    DB_TRY(try_indices(r, &with, 0, last, &likelihood));
+    *taken = likelihood > own;
+    if (!*taken) return DB_OK;
+    db_notice(
+        r->context,
+        "other indices, with the beam centre at pixel %.1f, %.1f (fast, slow) in place of %.1f, "
+        "%.1f, raise the log likelihood of the spots by %.3g, once the tilts of the detector are "
+        "refined; so the first stages are repeated with them",
+        with.detector.centre[0] / pixel[0], with.detector.centre[1] / pixel[1],
+        model->detector.centre[0] / pixel[0], model->detector.centre[1] / pixel[1],
+        likelihood - own);
+    model->crystal = with.crystal;
+    memcpy(model->detector.centre, with.detector.centre, sizeof with.detector.centre);
+    return run_stages(r, 0, number - 1, end);
+}
+
+/* Stages that data must earn begin only from a lattice that spots confirm: with a wrong lattice they widen spots
+ * until these reach everything. The model so far has the given tilts of the detector, and its beam centre may have made up
+ * for wrong ones: if other indices are likelier beside other tilts, they are taken, once. */
+static db_status check_lattice(db_refinement *r, int number, int to, db_stage_result *end) {
+    db_fit_verdict verdict;
+    db_other_indices other;
+    int taken = 0;
     memset(end, 0, sizeof *end);
     if (!r->data.settings->stages[number].earned || r->result->trial_count || !r->check)
         return DB_OK;
-    DB_TRY(r->check(r->context, &r->result->experiment, &r->data, &verdict));
+    DB_TRY(r->check(r->context, &r->result->experiment, &r->data, &verdict, &other));
+    if (other.gain > 0) {
+        DB_TRY(take_likelier(r, number, to, &other, end, &taken));
+        if (!taken || has_ended(end)) return DB_OK;
+        DB_TRY(r->check(r->context, &r->result->experiment, &r->data, &verdict, &other));
+    }
     if (!verdict.usable) refuse_moments(r, number, verdict.reason, end);
     return DB_OK;
 }
 
-db_status db_stage_run(db_refinement *r, int number, db_stage_result *end) {
-    DB_TRY(check_lattice(r, number, end));
-    if (end->end == DB_STAGE_REFUSED) return DB_OK;
-    return r->data.settings->stages[number].kind == DB_STAGE_MOMENTS
-               ? run_moment_stage(r, number, end)
-               : db_refinement_run_stage(r, number, end);
+db_status db_stage_run(db_refinement *r, int number, int to, db_stage_result *end) {
+    DB_TRY(check_lattice(r, number, to, end));
+    return has_ended(end) ? DB_OK : run_stage(r, number, end);
 }

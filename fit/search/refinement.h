@@ -7,9 +7,19 @@
 #include "fit/pixels/fit_data.h"
 #include "fit/pixels/observed_spots.h"
 
-/* Do the data confirm the lattice of the present model? verdict->usable; else its reason says why not. */
+/* The same lattice with other indices: beside another beam centre (mm) its spots stay where they are. */
+typedef struct db_other_indices {
+    double own;  /* ln of the likelihood of spots and beam centre by the model's own indices */
+    double gain; /* by how much these indices raise it, to first order */
+    db_crystal crystal;
+    double centre[2];
+} db_other_indices;
+
+/* Do the data confirm the lattice of the present model? verdict->usable; else its reason says why not. other: gets the
+ * likeliest other indices. */
 typedef db_status db_lattice_check(db_context *context, const db_experiment *model,
-                                   const db_fit_data *data, db_fit_verdict *verdict);
+                                   const db_fit_data *data, db_fit_verdict *verdict,
+                                   db_other_indices *other);
 
 /* Flags spots that the lattice of a model has not made: those of ice and of other crystals. */
 typedef db_status db_foreign_search(db_context *context, const db_experiment *model,

@@ -14,6 +14,7 @@
 #include "fit/config/found_cell.h"
 #include "fit/config/listed_experiment.h"
 #include "fit/config/orientation.h"
+#include "fit/config/config_refine.h"
 #include "fit/config/modes.h"
 #include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
@@ -288,6 +289,16 @@ static roughly what_is_known(const db_experiment *e) {
     return (roughly){ { cell[0], cell[1], cell[2] }, { centre[0], centre[1] } };
 }
 
+/* Notes by how much the beam centre has moved. */
+static void note_moved(const roughly *given, const db_experiment *start,
+                       db_fit_settings *settings) {
+    for (int d = 0; d < 2; d++) {
+        db_fit_parameter *const beam =
+            db_fit_settings_find(settings, d ? DB_BEAM_SLOW : DB_BEAM_FAST);
+        if (beam) beam->moved = start->detector.centre[d] - given->centre[d];
+    }
+}
+
 static void say_corrected(const roughly *given, const db_experiment *start,
                           db_notice_function notices, void *user) {
     const double *const pixel = start->detector.panels[0].pixel_size;
@@ -323,6 +334,7 @@ static db_status find_orientation(db_context *context, db_fit_config *config,
     DB_TRY(complete_bounds(context, config, start,
                            0)); /* before the search: refuse what it need not search for */
     DB_TRY(db_fit_find_orientation(context, image, &config->settings, start, &found));
+    note_moved(&given, start, &config->settings);
     snprintf(
         line, sizeof line,
         "orientation found: %zu of %zu spots near nodes of the lattice; expected by chance: %.0f",

@@ -68,7 +68,7 @@ static db_status try_start(db_refinement *r, const db_experiment *start, db_fit_
     db_crystal *const crystal = &r->result->experiment.crystal;
     db_orientation_plus(crystal->orientation, trial->turn, crystal->orientation);
     DB_TRY(db_refinement_refuse_blank(r));
-    DB_TRY(db_stage_run(r, 0, &end));
+    DB_TRY(db_stage_run(r, 0, 1, &end));
     if (end.end == DB_STAGE_CANCELLED)
         return db_fail(r->context, DB_ERROR_CANCELLED, "%s", end.reason);
     trial->evaluations = (int)r->course.count;
@@ -209,7 +209,7 @@ static db_status begin_again(db_refinement *r, const db_experiment *start) {
 
 db_status db_stages_run(db_refinement *r, int from, int to, db_stage_result *end) {
     for (int s = from; s < to; s++) {
-        DB_TRY(db_stage_run(r, s, end));
+        DB_TRY(db_stage_run(r, s, to, end));
         if (end->end == DB_STAGE_DIVERGED || end->end == DB_STAGE_CANCELLED ||
             end->end == DB_STAGE_REFUSED)
             break;

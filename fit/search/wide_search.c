@@ -37,8 +37,8 @@ static const double beam_step = 2;      /* pixels between tried beams */
 static const double angles[] = {
     0.8, 0.8, 0.6, 0.45, 0.35, 0.3, 0.3, 0.3
 }; /* degree: tolerances */
-/* Prior standard deviations of scale, beam and edges, which decide where spots do not. */
-static const double LIKELY_SCALE = 0.01, LIKELY_BEAM = 5, LIKELY_EDGE = 0.02;
+/* Prior standard deviations of scale and edges, which decide where spots do not. */
+static const double LIKELY_SCALE = 0.01, LIKELY_EDGE = 0.02;
 static const double STRETCH_BY_CHANCE = 0.05; /* most probability that chance prefers other edges */
 static const double SAME_EDGE = 1e-3;         /* difference of two edges that are equal */
 
@@ -283,9 +283,9 @@ static void improve_pose(const wide *w, double angle, db_search_lattice *stretch
     double a_star[9], to_index[9], q[3], node[3], factor[WITH_EDGES * WITH_EDGES];
     double normal[WITH_EDGES][WITH_EDGES] = { 0 },
            step[WITH_EDGES] = { 0 }; /* first the right side */
-    const double known[WITH_EDGES] = { 0,           0,           0,           LIKELY_SCALE,
-                                       LIKELY_BEAM, LIKELY_BEAM, LIKELY_EDGE, LIKELY_EDGE,
-                                       LIKELY_EDGE };
+    const double known[WITH_EDGES] = {
+        0, 0, 0, LIKELY_SCALE, DB_LIKELY_BEAM, DB_LIKELY_BEAM, LIKELY_EDGE, LIKELY_EDGE, LIKELY_EDGE
+    };
     double from[WITH_EDGES] = { 0, 0, 0, log(pose->scale), pose->beam[0], pose->beam[1] };
     for (int e = 0; e < EDGES; e++)
         if (w->leader[e] == e)
@@ -392,7 +392,7 @@ static db_agreement agree_stretched(const wide *w, db_search_pose pose) {
     db_search_lattice lattice = *w->lattice;
     db_agreement found = improve_edges(w, &lattice, &pose, NULL);
     found.tried = (pose.beam[0] * pose.beam[0] + pose.beam[1] * pose.beam[1]) /
-                  (2 * LIKELY_BEAM * LIKELY_BEAM);
+                  (2 * DB_LIKELY_BEAM * DB_LIKELY_BEAM);
     found.score -= found.tried;
     return found;
 }

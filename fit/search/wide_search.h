@@ -5,6 +5,9 @@
 
 #include "fit/search/agreement.h"
 
+/* Standard deviation of a given beam centre, pixels. */
+#define DB_LIKELY_BEAM 5.0
+
 /* Least and most values that a search may find. */
 typedef struct db_search_room {
     double scale[2];   /* factor on the cell's edges */

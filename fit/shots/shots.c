@@ -104,6 +104,7 @@ db_status db_shots_settings(const db_shots *all, db_context *context, size_t sho
     for (size_t i = 0; i < all->parameters; i++) {
         settings->parameters[i].lower = state->lower[i];
         settings->parameters[i].upper = state->upper[i];
+        settings->parameters[i].moved = state->moved[i];
         if (all->shared[i]) continue;
         settings->parameters[i].prior[0] = state->centre[i];
         settings->parameters[i].prior[1] = state->sigma[i];
@@ -389,7 +390,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
     db_shot_state *const state = &all->state[shot];
     if (state->lower) return db_shots_read(all, context, shot, image, NULL, NULL);
     db_fit_settings settings;
-    double *const bounds = malloc(4 * all->parameters * sizeof *bounds + 1);
+    double *const bounds = malloc(5 * all->parameters * sizeof *bounds + 1);
     if (!bounds) return db_fail_memory(context, "the bounds and priors of a shot");
     db_status status = db_fit_settings_copy(context, &all->settings, &settings);
     if (status == DB_OK)
@@ -412,11 +413,13 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
         state->upper = state->lower + all->parameters;
         state->centre = state->upper + all->parameters;
         state->sigma = state->centre + all->parameters;
+        state->moved = state->sigma + all->parameters;
         for (size_t i = 0; i < all->parameters; i++) {
             state->lower[i] = settings.parameters[i].lower;
             state->upper[i] = settings.parameters[i].upper;
             state->centre[i] = settings.parameters[i].prior[0];
             state->sigma[i] = settings.parameters[i].prior[1];
+            state->moved[i] = settings.parameters[i].moved;
         }
         all->summary[shot].readable = 1;
         all->summary[shot].wavelength = state->start.beam.wavelength;

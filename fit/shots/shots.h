@@ -52,6 +52,7 @@ typedef struct db_shot_state {
     double *upper;
     double *centre; /* [parameters] priors; of shared parameters those of the list count */
     double *sigma;
+    double *moved; /* as in db_fit_parameter */
     db_store_place place;
     db_shot_moments moments; /* instead of pixels, in a joint stage of moments */
     /* in the store: light of the other lattices of its image; -1: none */

@@ -107,7 +107,7 @@ static db_status fit_places(db_context *context, const db_fit_data *data,
     db_refinement r = { .context = context, .data = *data, .find_foreign = db_foreign_spots_find };
     db_stage_result end;
     db_status status = db_refinement_begin_apart(&r, refined);
-    if (status == DB_OK) status = db_stage_run(&r, 0, &end);
+    if (status == DB_OK) status = db_stage_run(&r, 0, 1, &end);
     if (status == DB_OK && error) status = find_error(&r, error);
     if (status == DB_OK) status = db_experiment_copy(context, &r.result->experiment, model);
     db_refinement_clear_apart(&r);

@@ -14,6 +14,7 @@
 #include "fit/objective/variables.h"
 #include "fit/search/agreement.h"
 #include "fit/search/automatic.h"
+#include "fit/search/wide_search.h"
 #include "fit/verdict/rivals.h"
 #include "fit/verdict/spot_blocks.h"
 
@@ -26,7 +27,7 @@
 enum {
     FAR = 5,           /* largest change of an index */
     FORM = 4,          /* numbers of a change: 1, h, k, l */
-    TRIED = 6,         /* changes that are fitted: those that are likeliest to first order */
+    TRIED = 16,        /* changes that are fitted: those that are likeliest to first order */
     STEPS = 4,         /* with the slopes of the start */
     MOST_SHIFTING = 32 /* panels that may shift: those with most spots */
 };
@@ -58,6 +59,7 @@ typedef struct numbering {
     double *factor; /* of the normal matrix of the moves */
     double *usual;  /* standard deviations of moves */
     double *start, *value, *other, *step, *room;
+    double found[2]; /* pixels by which a search has moved the beam centre */
 } numbering;
 
 /* Settings that refine orientation, beam centre, distance and tilts, and what else was refined and moves spots: a held
@@ -379,17 +381,41 @@ static void describe_rival(const numbering *n, const int by[3], db_renumbered_mo
                           n->model->detector.panels[0].pixel_size[d];
 }
 
+/* ln of the probability of the beam centre beside the given one. */
+static double known_beam(const numbering *n) {
+    double square = 0;
+    for (int d = 0; d < 2; d++)
+        square += pow((n->found[d] + moved_by(n, d ? DB_BEAM_SLOW : DB_BEAM_FAST) /
+                                         n->model->detector.panels[0].pixel_size[d]) /
+                          DB_LIKELY_BEAM,
+                      2);
+    return -square / 2;
+}
+
+/* gain: over the model. */
+static void keep_likeliest(const numbering *n, double gain, db_other_indices *likeliest) {
+    db_experiment moved = *n->model; /* borrows */
+    if (likeliest->gain >= gain) return;
+    db_variables_store(&n->v, n->value, &moved);
+    likeliest->gain = gain;
+    likeliest->crystal = moved.crystal;
+    memcpy(likeliest->centre, moved.detector.centre, sizeof likeliest->centre);
+}
+
 static db_status compare_numbers(numbering *n, const db_observed_spots *spots, const db_evidence *e,
                                  db_renumbered_model *rival) {
     change tried[TRIED];
     double own, other, most = -INFINITY;
     memcpy(n->value, n->start, n->moves * sizeof *n->value);
+    rival->likeliest.own = db_margin_over_none(e) + known_beam(n);
     DB_TRY(find_moves(n, SAME));
     const size_t count = find_changes(n, e, tried);
     DB_TRY(fit_numbers(n, spots, SAME, &own));
     own = fmax(own, db_margin_over_none(e));
+    const double known = own + known_beam(n);
     for (size_t t = 0; t < count; t++) {
         DB_TRY(fit_numbers(n, spots, tried[t].by, &other));
+        keep_likeliest(n, other + known_beam(n) - known, &rival->likeliest);
         if (!(other > most)) continue;
         most = other;
         describe_rival(n, tried[t].by, rival);
@@ -443,8 +469,13 @@ db_status db_margin_over_renumbered(db_context *context, const db_experiment *mo
                                     const db_fit_settings *settings, const db_observed_spots *spots,
                                     const db_evidence *e, db_renumbered_model *rival) {
     numbering n;
-    *rival = (db_renumbered_model){ .margin = NAN };
+    *rival = (db_renumbered_model){ .margin = NAN, .likeliest = { .gain = NAN } };
     db_status status = begin_numbering(context, model, settings, &n);
+    for (int d = 0; d < 2; d++) {
+        const db_fit_parameter *const beam =
+            db_fit_settings_find(settings, d ? DB_BEAM_SLOW : DB_BEAM_FAST);
+        if (beam) n.found[d] = beam->moved / model->detector.panels[0].pixel_size[d];
+    }
     if (status == DB_OK) status = take_room(e, &n);
     if (status == DB_OK) {
         number_spots(spots, e, &n);

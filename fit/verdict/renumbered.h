@@ -6,6 +6,8 @@
 #include "fit/verdict/evidence.h"
 #include "fit/verdict/panel_equations.h"
 
+#include "fit/search/refinement.h"
+
 #include <dualbragg/fit_estimates.h>
 
 typedef struct db_renumbered_model {
@@ -13,6 +15,7 @@ typedef struct db_renumbered_model {
     double margin;   /* NAN: as before */
     double turn;     /* degree */
     double shift[2]; /* beam centre, pixels, fast and slow */
+    db_other_indices likeliest; /* if the given beam centre counts, too; gain: NAN: as before */
 } db_renumbered_model;
 
 /* Margin over the likeliest model whose indices differ by one node. The orientation, the beam centre, distance and

@@ -21,6 +21,8 @@ typedef struct judge {
     const db_observed_spots *spots;
     const db_evidence *evidence;
     db_fit_verdict *verdict;
+    db_other_indices
+        *other; /* gets the likeliest other indices, which are then not tested; or NULL */
 } judge;
 
 /* The direction of rows with the least margin, and this margin. */
@@ -242,12 +244,13 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     if (!may_be_moved) DB_TRY(db_margin_over_stretched(context, e, &stretched));
     DB_TRY(
         db_margin_over_renumbered(context, j->model, j->data->settings, j->spots, e, &renumbered));
+    if (j->other) *j->other = renumbered.likeliest;
     const double in_rows = row.least;
     if (in_rows < j->verdict->test[DB_FIT_TEST_ROWS].least) DB_TRY(judge_overlap(j, &row));
     test_lattice(j);
     DB_TRY(test_larger(j, in_rows));
     if (!may_be_moved || moved.times > 1) test_moved(j, &moved, beside_rows(moved.margin, in_rows));
-    test_renumbered(j, &renumbered, beside_rows(renumbered.margin, in_rows));
+    if (!j->other) test_renumbered(j, &renumbered, beside_rows(renumbered.margin, in_rows));
     test_smaller(j, &smaller);
     test_rows(j, &row);
     if (!may_be_moved) test_stretched(j, &stretched);
@@ -268,7 +271,7 @@ db_status db_verdict_of_places(db_context *context, const db_experiment *model,
                                const db_experiment *start, const db_fit_data *data,
                                const db_observed_spots *spots, const db_evidence *evidence,
                                float *model_image, db_fit_verdict *verdict) {
-    const judge j = { context, model, data, model_image, 0, spots, evidence, verdict };
+    const judge j = { context, model, data, model_image, 0, spots, evidence, verdict, NULL };
     db_centrings centrings;
     db_evidence before;
     begin(evidence, verdict);
@@ -332,10 +335,10 @@ static db_status judge_start(const judge *j) {
     return test_quarters(j);
 }
 
-db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
+static db_status judge_image(db_context *context, const db_experiment *model,
                              const db_fit_data *data, db_judgement how,
                              const db_shot_panels *panels, db_centrings *centrings,
-                             db_fit_verdict *verdict) {
+                             db_fit_verdict *verdict, db_other_indices *other) {
     db_observed_spots spots;
     db_evidence evidence;
     DB_TRY(db_judged_spots_find(context, model, data, &spots));
@@ -344,9 +347,8 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
         db_observed_spots_clear(&spots);
         return status;
     }
-    const judge j = {
-        context, model, data, NULL, how == DB_JUDGE_SHOT, &spots, &evidence, verdict
-    };
+    const judge j = { context, model,     data,    NULL, how == DB_JUDGE_SHOT,
+                      &spots,  &evidence, verdict, other };
     begin(&evidence, verdict);
     status = how == DB_JUDGE_LATTICE ? judge_nodes(&j, 1)
              : how == DB_JUDGE_START ? judge_start(&j)
@@ -361,9 +363,17 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
     return status;
 }
 
+db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
+                             const db_fit_data *data, db_judgement how,
+                             const db_shot_panels *panels, db_centrings *centrings,
+                             db_fit_verdict *verdict) {
+    return judge_image(context, model, data, how, panels, centrings, verdict, NULL);
+}
+
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
-                                const db_fit_data *data, db_fit_verdict *verdict) {
-    return db_verdict_of_shot(context, model, data, DB_JUDGE_LATTICE, NULL, NULL, verdict);
+                                const db_fit_data *data, db_fit_verdict *verdict,
+                                db_other_indices *other) {
+    return judge_image(context, model, data, DB_JUDGE_LATTICE, NULL, NULL, verdict, other);
 }
 
 db_status db_verdict_of_halves(db_context *context, const db_evidence *evidence,

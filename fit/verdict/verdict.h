@@ -34,9 +34,10 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
                              db_fit_verdict *verdict);
 
 /* Before stages that data must earn: are the spots at nodes of the lattice, and do they show all nodes? The
- * verdict's reason names the fault. */
+ * verdict's reason names the fault. other: gets the likeliest other indices. */
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
-                                const db_fit_data *data, db_fit_verdict *verdict);
+                                const db_fit_data *data, db_fit_verdict *verdict,
+                                db_other_indices *other);
 
 /* Do the data ask for another distance than the held one, and so for another cell? by_pixels: 1: pixels give the
  * distance, not moments of spots (db_fit_has_moments). */

@@ -53,7 +53,10 @@ typedef struct db_fit_parameter {
     /** 1: the usual stages of spots in closed form refine it only from the stage
      * `detector` on, and only if this describes held-out spots better */
     int earned;
-    double reserved[4]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** by how much a search has moved the start from the given value; 0: none has. Beam centres: spots may tell
+     * several of them apart hardly, and the one nearer to the given value is then likelier */
+    double moved;
+    double reserved[3]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_parameter;
 
 /** db_fit_parameter.stages of a parameter that all stages refine. */

@@ -22,8 +22,28 @@ EOF
 }
 configuration wrong "83.6003, 61.5539, 69.2733, 90, 109.8445, 90" "-0.0413, -0.1093, -0.2966" 60.1463 "149.943, 128.012" \
     "0, -0.1556, -1.3314" no
-fit 1 wrong.yaml --no-report --output found
-grep -q "must not be used: .* with indices that differ by 0, -1, 0, .* beam centre moved by 1.1, 7.9 pixels" found.log ||
-    fail "the wrong model: $(grep -a used found.log)"
+# Distance and tilts are held, so that no stage can try the right indices.
+cp wrong.yaml held.yaml
+echo "refine: {misset_x: {}, misset_y: {}, misset_z: {}, cell_a: {}, cell_b: {}, cell_c: {}, cell_beta: {}, beam_fast: {}," \
+    "beam_slow: {}, mosaic_variance: {}, bandwidth_variance: {}, footprint_hh: {}, footprint_vv: {}}" >> held.yaml
+fit 1 held.yaml --no-report --output kept
+grep -q "must not be used: .* with indices that differ by 0, -1, 0, .* beam centre moved by 1.2, 8.0 pixels" kept.log ||
+    fail "the wrong model: $(grep -a used kept.log)"
+# Refined tilts tell the right indices, and they are taken.
+fit 0 wrong.yaml --no-report --output found
+grep -q "other indices, with the beam centre at pixel 151.*, 136.* in place of 150.*, 128" found.log || fail "no other indices"
+near beam_fast "$(refined found.json beam_fast)" 25.995 0.02
+near beam_slow "$(refined found.json beam_slow)" 23.386 0.02
 configuration right "84.03, 61.92, 69.24, 90, 109.726, 90" "0, 0, 0" 60.543 "150.633, 135.464" "0, 0, 0" yes
 fit 0 right.yaml --no-report --output found_right
+
+# Beside a detector that is tilted by 3 degrees and given flat, other indices are likelier to first order, and before modes are
+# refined. At the end of all stages of moments the right ones are likelier, and they are kept.
+"$DUALBRAGG" sim -cell 79 79 38 90 90 90 -misset 336.006 122.790 91.348 -N 40 -default_F 10000 -b_factor 25 -fluence 1.5e25 \
+    -lambda 0.95 -distance 80 -detpixels 1024 -pixel 0.08 -Xbeam 39.2103 -Ybeam 40.9004 -detector_rotz 3 -detector_roty 0.012 \
+    -spots closed -mosaic_rms 0.15 -bandwidth_rms 0.0007 -footprint_rms 0.08 -water 2 -osc 1 -phisteps 10 \
+    -noisefile tilted.img -seed 10 --quiet
+fit 0 tilted.img --cell 79,79,38,90,90,90 --symmetry tetragonal model.detector_rotation=0,0,0 \
+    model.beam_centre_px=511.736,489.785 --no-report --output found_tilted
+near beam_fast "$(refined found_tilted.json beam_fast)" 40.940 0.02
+near beam_slow "$(refined found_tilted.json beam_slow)" 39.250 0.02
