@@ -5,6 +5,7 @@
 #include "base/context_internal.h"
 #include "fit/search/moments.h"
 #include "fit/search/refinement.h"
+#include "fit/config/config_refine.h"
 #include "fit/config/modes.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
@@ -410,21 +411,32 @@ static db_status take_likelier(db_refinement *r, int number, int to, const db_ot
     return run_stages(r, 0, number - 1, end);
 }
 
+/* Does a stage refine the beam centre? It does not, if all shots share it: then no shot may have one of its own. */
+static int refines_beam(const db_fit_settings *settings, int number) {
+    for (int d = 0; d < 2; d++) {
+        const db_fit_parameter *const beam =
+            db_fit_settings_find(settings, d ? DB_BEAM_SLOW : DB_BEAM_FAST);
+        if (beam && db_fit_parameter_in_stage(beam, (size_t)number)) return 1;
+    }
+    return 0;
+}
+
 /* Stages that data must earn begin only from a lattice that spots confirm: with a wrong lattice they widen spots
  * until these reach everything. The model so far has the given tilts of the detector, and its beam centre may have made up
  * for wrong ones: if other indices are likelier beside other tilts, they are taken, once. */
 static db_status check_lattice(db_refinement *r, int number, int to, db_stage_result *end) {
+    const db_fit_settings *const settings = r->data.settings;
     db_fit_verdict verdict;
-    db_other_indices other;
+    db_other_indices other = { .gain = NAN }, *const wanted =
+                                                  refines_beam(settings, number) ? &other : NULL;
     int taken = 0;
     memset(end, 0, sizeof *end);
-    if (!r->data.settings->stages[number].earned || r->result->trial_count || !r->check)
-        return DB_OK;
-    DB_TRY(r->check(r->context, &r->result->experiment, &r->data, &verdict, &other));
+    if (!settings->stages[number].earned || r->result->trial_count || !r->check) return DB_OK;
+    DB_TRY(r->check(r->context, &r->result->experiment, &r->data, &verdict, wanted));
     if (other.gain > 0) {
         DB_TRY(take_likelier(r, number, to, &other, end, &taken));
-        if (!taken || has_ended(end)) return DB_OK;
-        DB_TRY(r->check(r->context, &r->result->experiment, &r->data, &verdict, &other));
+        if (has_ended(end)) return DB_OK;
+        if (taken) DB_TRY(r->check(r->context, &r->result->experiment, &r->data, &verdict, wanted));
     }
     if (!verdict.usable) refuse_moments(r, number, verdict.reason, end);
     return DB_OK;

@@ -16,7 +16,7 @@ typedef struct db_other_indices {
 } db_other_indices;
 
 /* Do the data confirm the lattice of the present model? verdict->usable; else its reason says why not. other: gets the
- * likeliest other indices. */
+ * likeliest other indices, which are then not tested; or NULL. */
 typedef db_status db_lattice_check(db_context *context, const db_experiment *model,
                                    const db_fit_data *data, db_fit_verdict *verdict,
                                    db_other_indices *other);

@@ -34,7 +34,7 @@ db_status db_verdict_of_shot(db_context *context, const db_experiment *model,
                              db_fit_verdict *verdict);
 
 /* Before stages that data must earn: are the spots at nodes of the lattice, and do they show all nodes? The
- * verdict's reason names the fault. other: gets the likeliest other indices. */
+ * verdict's reason names the fault. other: gets the likeliest other indices, which are then not tested; or NULL. */
 db_status db_verdict_of_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_data *data, db_fit_verdict *verdict,
                                 db_other_indices *other);

@@ -47,3 +47,15 @@ fit 0 tilted.img --cell 79,79,38,90,90,90 --symmetry tetragonal model.detector_r
     model.beam_centre_px=511.736,489.785 --no-report --output found_tilted
 near beam_fast "$(refined found_tilted.json beam_fast)" 40.940 0.02
 near beam_slow "$(refined found_tilted.json beam_slow)" 39.250 0.02
+
+# All shots of a list share the beam centre, so none of them takes other indices with a beam of its own.
+"$DUALBRAGG" sim -cell 60 60 40 90 90 90 -default_F 1000 -b_factor 15 -N 15 -gauss_xtal -spots closed -mosaic_rms 0.12 \
+    -bandwidth_rms 0.002 -lambda 1.3 -distance 100 -detpixels 500 -pixel 0.25 -fluence 1e26 -water 0.6 -footprint_rms 0.08 \
+    -seed 3 -noisefile shots.h5 -bits 32 -noreflections --random 4 --quiet
+echo "shots.h5#1-4" > shots.txt
+cat > shots.yaml << EOF
+shots: {list: shots.txt}
+model: {cell: [60, 60, 40, 90, 90, 90], symmetry: P 4, Ncells: [15, 15, 15]}
+EOF
+fit 0 shots.yaml --no-report --output found_shots
+grep -q "^4 of 4 shots in use" found_shots.log || fail "a shot is excluded: $(grep -a excluded found_shots.log)"
