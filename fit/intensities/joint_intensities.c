@@ -20,7 +20,7 @@ db_status db_joint_indexing_resolve(const db_shots *all, const db_asu_list *list
                                     const double *reference, db_observations *observations,
                                     db_scaling *scaling, db_indexing_result *result,
                                     db_crystal_kinds *kinds) {
-    db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
+    db_indexing_options options = { .crystal = NULL };
     size_t *const crystal = malloc((all->count + 1) * sizeof *crystal);
     if (!crystal) return db_fail_memory(all->context, "the indexing of the shots");
     const size_t *const own = all->frames.setting[DB_FIT_SETTING_INDEXING],

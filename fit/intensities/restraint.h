@@ -53,10 +53,7 @@ double db_intensity_restraint_loss(const db_intensity_restraint *restraint, cons
 
 /* Shells of resolution for means of joint intensities. */
 static inline db_shells db_intensity_shells(const db_asu_list *list) {
-    db_shells shells = { .count = 20, .low = list->d_min, .high = list->d_min };
-    for (size_t h = 0; h < list->count; h++)
-        if ((double)list->d[h] > shells.low) shells.low = (double)list->d[h];
-    return shells;
+    return (db_shells){ .count = 20, .low = db_asu_coarsest(list), .high = list->d_min };
 }
 
 #endif

@@ -182,7 +182,7 @@ static void apply_scales(merging *m, const db_sweep_time *time) {
 static db_status merge_passages(merging *m) {
     const db_shots *const all = m->all;
     db_joint_intensities *const to = m->to;
-    const db_scaling_options options = { .held = 1, .most_iterations = 40 };
+    const db_scaling_options options = { .held = 1 };
     db_sweep_time *const time = calloc(m->from->passage_count + 1, sizeof *time);
     m->time = calloc(m->from->passage_count + 1, sizeof *m->time);
     m->shot = calloc(m->from->passage_count + 1, sizeof *m->shot);

@@ -76,14 +76,12 @@ static db_status begin_normalized(db_intensity_search *w) {
 
 /* Fails if the shots agree better without some of the group's rotations. */
 static db_status check_symmetry(const db_intensity_search *w, const db_observations *observations) {
-    const db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
     const db_asu_list *const list = w->pass.list;
     db_context *const context = w->all->context;
     char text[DB_INDEXING_TEXT];
     db_lower_symmetry lower;
     if (!w->all->settings.joint.reindex) return DB_OK;
-    DB_TRY(
-        db_lower_symmetry_find(context, list, &options, observations, &w->result->scaling, &lower));
+    DB_TRY(db_lower_symmetry_find(context, list, observations, &w->result->scaling, &lower));
     if (!(lower.gain > 0)) return DB_OK;
     return db_fail(context, DB_ERROR_INPUT,
                    "model.symmetry: %s has %d rotations, but the intensities of the shots agree "

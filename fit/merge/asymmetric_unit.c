@@ -176,6 +176,12 @@ db_status db_asu_list_make_in(db_context *context, const double cell[6],
                       list);
 }
 
+double db_asu_coarsest(const db_asu_list *list) {
+    double low = list->d_min;
+    for (size_t r = 0; r < list->count; r++) low = fmax(low, (double)list->d[r]);
+    return low;
+}
+
 void db_asu_list_clear(db_asu_list *list) {
     free(list->group);
     free(list->hkl);

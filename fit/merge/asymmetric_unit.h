@@ -51,6 +51,9 @@ static inline uint32_t db_asu_number(const db_asu_list *list, const int hkl[3]) 
     return list->number[at];
 }
 
+/* Largest spacing of a reflection of the list (angstrom), at least d_min. */
+double db_asu_coarsest(const db_asu_list *list);
+
 /* Common number of partner and mate, different from other reflections: the number of the first. */
 static inline uint32_t db_asu_pair(const db_asu_list *list, uint32_t number) {
     return list->mate[number] < number ? list->mate[number] : number;

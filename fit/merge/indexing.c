@@ -25,12 +25,8 @@ static double as_if_alike(db_shot_ways *r) {
             for (size_t w = 1; w < n; w++)
                 if (r->number[i * n + w] < one.number[i]) one.number[i] = r->number[i * n + w];
         }
-        memset(one.sum, 0, r->list->count * sizeof *one.sum);
-        memset(one.weight, 0, r->list->count * sizeof *one.weight);
-        for (size_t s = 0; s < r->observations->shots; s++) {
-            one.probability[s] = 1;
-            db_shot_ways_add(&one, s, 1);
-        }
+        for (size_t s = 0; s < r->observations->shots; s++) one.probability[s] = 1;
+        db_shot_ways_add_all(&one);
         for (size_t s = 0; s < r->observations->shots; s++) {
             db_shot_ways_add(&one, s, -1);
             total += db_shot_ways_likelihood(&one, s, 0);
@@ -43,8 +39,8 @@ static double as_if_alike(db_shot_ways *r) {
     return total;
 }
 
-db_status db_indexing_search(db_context *context, const db_indexing_options *options,
-                             db_shot_ways *r, double *gain) {
+db_status db_indexing_search(db_context *context, db_shot_ways *r, double *gain) {
+    enum { STARTS = 4 }; /* orders of the shots */
     const size_t shots = r->observations->shots, size = shots * (size_t)r->ways;
     size_t *const order = calloc(shots + 1, sizeof *order);
     double *const best = malloc((size + 1) * sizeof *best);
@@ -54,9 +50,9 @@ db_status db_indexing_search(db_context *context, const db_indexing_options *opt
         free(best);
         return db_fail_memory(context, "the indexing of the shots");
     }
-    for (int start = 0; start < options->starts; start++) {
+    for (int start = 0; start < STARTS; start++) {
         for (size_t s = 0; s < shots; s++) order[s] = s;
-        db_shot_ways_shuffle(options->seed + (uint64_t)start, shots, order);
+        db_shot_ways_shuffle(1 + (uint64_t)start, shots, order);
         db_shot_ways_forget(r);
         size_t first = 0;
         while (first < shots && !db_shot_ways_has(r, order[first])) first++;
@@ -115,30 +111,36 @@ static void turn_shot(const db_asu_list *list, const db_indexing *way, size_t s,
 }
 
 /* Can the shot also be indexed another way that spots do not distinguish from the first? */
-static int is_open(const db_shot_ways *r, const db_indexing_options *options,
-                   const db_indexings *ways, size_t s, int then) {
+static int is_open(const db_shot_ways *r, const db_indexings *ways, size_t s, int then) {
     const double *const p = r->probability + s * (size_t)r->ways;
     double exact = 0;
     for (int w = 0; w < r->ways; w++) {
         const int both = db_indexings_product(ways, r->list->group, w, then);
         if (both > 0 && db_indexing_is_exact(&ways->way[both])) exact += p[w];
     }
-    return exact > 1 - options->certain;
+    return exact > 1 - DB_INDEXING_CERTAIN;
 }
 
 static size_t crystal_of(const db_indexing_options *options, size_t s) {
     return options->crystal ? options->crystal[s] : s;
 }
 
-/* Do measurements tell the ways of most crystals? A single one defines the way. */
-static int are_told(const db_shot_ways *r, const db_indexing_options *options, double gain) {
-    size_t decided = 0, all = 0;
-    for (size_t c = 0; c < r->observations->shots; c++) {
-        if (!db_shot_ways_has(r, c)) continue;
-        decided += r->probability[c * (size_t)r->ways + (size_t)db_shot_ways_best(r, c)] >=
-                   options->certain;
-        all++;
+size_t db_indexing_decided(const db_shot_ways *r, size_t *all) {
+    size_t decided = 0;
+    *all = 0;
+    for (size_t s = 0; s < r->observations->shots; s++) {
+        if (!db_shot_ways_has(r, s)) continue;
+        decided += r->probability[s * (size_t)r->ways + (size_t)db_shot_ways_best(r, s)] >=
+                   DB_INDEXING_CERTAIN;
+        ++*all;
     }
+    return decided;
+}
+
+/* Do measurements tell the ways of most crystals? A single one defines the way. */
+static int are_told(const db_shot_ways *r, double gain) {
+    size_t all;
+    const size_t decided = db_indexing_decided(r, &all);
     return all == 1 || (gain > (double)all && 2 * decided > all);
 }
 
@@ -146,7 +148,7 @@ static int are_told(const db_shot_ways *r, const db_indexing_options *options, d
 static void decide_ways(const db_shot_ways *r, const db_indexing_options *options, int then,
                         db_observations *observations, db_scaling *scaling,
                         db_indexing_result *result) {
-    result->end = are_told(r, options, result->gain) ? DB_INDEXING_RESOLVED : DB_INDEXING_ALIKE;
+    result->end = are_told(r, result->gain) ? DB_INDEXING_RESOLVED : DB_INDEXING_ALIKE;
     for (size_t s = 0; s < observations->shots; s++) {
         const size_t c = crystal_of(options, s);
         const int in_use = scaling->shot[s].excluded == DB_NOT_EXCLUDED;
@@ -155,8 +157,8 @@ static void decide_ways(const db_shot_ways *r, const db_indexing_options *option
                   both = db_indexings_product(&result->ways, r->list->group, own, then);
         result->probability[s] = r->probability[c * (size_t)r->ways + (size_t)own];
         if (result->end == DB_INDEXING_ALIKE) continue;
-        if (result->probability[s] < options->certain) {
-            if (!in_use || !is_open(r, options, &result->ways, c, then)) continue;
+        if (result->probability[s] < DB_INDEXING_CERTAIN) {
+            if (!in_use || !is_open(r, &result->ways, c, then)) continue;
             scaling->shot[s].excluded = DB_EXCLUDED_UNDECIDED;
             result->undecided++;
         } else if ((result->way[s] = both >= 0 ? both : own) != 0) {
@@ -191,8 +193,7 @@ static db_status join_shots(db_context *context, const db_indexing_options *opti
 }
 
 /* Searches the ways of all crystals, or holds that of a single one, which nothing else defines. Returns their number. */
-static size_t find_ways(db_context *context, const db_indexing_options *options, db_shot_ways *r,
-                        double *gain, db_status *status) {
+static size_t find_ways(db_context *context, db_shot_ways *r, double *gain, db_status *status) {
     size_t last = 0, all = 0;
     for (size_t c = 0; c < r->observations->shots; c++)
         if (db_shot_ways_has(r, c)) {
@@ -202,7 +203,7 @@ static size_t find_ways(db_context *context, const db_indexing_options *options,
     if (all == 1)
         r->probability[last * (size_t)r->ways] = 1;
     else
-        *status = db_indexing_search(context, options, r, gain);
+        *status = db_indexing_search(context, r, gain);
     return all;
 }
 
@@ -228,12 +229,10 @@ static db_status resolve_ways(db_context *context, const db_asu_list *list,
     if (status == DB_OK) {
         db_shot_ways_take(&result->ways, shells, mean, &r);
         for (int w = 0; w < r.ways; w++) r.prior[w] = -log(r.ways);
-        found = find_ways(context, options, &r, &result->gain, &status);
+        found = find_ways(context, &r, &result->gain, &status);
     }
     if (status == DB_OK && (found != 1 || reference)) {
-        memset(r.sum, 0, list->count * sizeof *r.sum);
-        memset(r.weight, 0, list->count * sizeof *r.weight);
-        for (size_t c = 0; c < joined.shots; c++) db_shot_ways_add(&r, c, 1);
+        db_shot_ways_add_all(&r);
         const int then = common_way(&r, &result->ways, list->group, reference, shells);
         decide_ways(&r, options, then, observations, scaling, result);
     }

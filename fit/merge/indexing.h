@@ -13,17 +13,14 @@
 /* Largest strain of lattices that count as one: see db_indexing. */
 #define DB_INDEXING_STRAIN 0.015
 
+#define DB_INDEXING_CERTAIN 0.95 /* least probability of a decided shot */
+
 typedef struct db_indexing_options {
-    double certain; /* least probability of a decided shot */
-    int starts;     /* orders of the shots to try */
-    uint64_t seed;  /* seed of these orders */
     /* [shots] numbers of crystals, of which there are so many: shots of a crystal were indexed in one way; NULL: each shot
      * has its own */
     const size_t *crystal;
     size_t crystals;
 } db_indexing_options;
-#define DB_INDEXING_OPTIONS_INIT                                                                   \
-    { .certain = 0.95, .starts = 4, .seed = 1 }
 
 typedef enum db_indexing_end {
     DB_INDEXING_UNIQUE,   /* there is only one way, or one crystal and no reference */
@@ -57,8 +54,10 @@ db_status db_indexing_resolve(db_context *context, const db_asu_list *list,
 
 /* Searches the ways of all shots in several orders, and leaves the probabilities of the best one. *gain: log probability, minus
  * the one of a crystal for which all ways are equal. */
-db_status db_indexing_search(db_context *context, const db_indexing_options *options,
-                             db_shot_ways *ways, double *gain);
+db_status db_indexing_search(db_context *context, db_shot_ways *ways, double *gain);
+
+/* Number of shots that a way is decided for; all: of those with measurements. */
+size_t db_indexing_decided(const db_shot_ways *ways, size_t *all);
 
 /* Finds the ways of the lattice, and makes room for `shots` shots with unknown ways. */
 db_status db_indexing_result_make(db_context *context, const db_asu_list *list, size_t shots,

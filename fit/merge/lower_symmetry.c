@@ -87,22 +87,10 @@ static void ways_of_group(const db_asu_list *list, const db_space_group *subgrou
 }
 
 /* Is a gain of log probability surely no chance, beside a factor e for each shot, and are most shots decided? */
-static int tells(const db_shot_ways *r, const db_indexing_options *options, double gain) {
-    size_t decided = 0, all = 0;
-    for (size_t s = 0; s < r->observations->shots; s++) {
-        if (!db_shot_ways_has(r, s)) continue;
-        decided += r->probability[s * (size_t)r->ways + (size_t)db_shot_ways_best(r, s)] >=
-                   options->certain;
-        all++;
-    }
+static int tells(const db_shot_ways *r, double gain) {
+    size_t all;
+    const size_t decided = db_indexing_decided(r, &all);
     return gain > DB_CERTAIN + (double)all && 2 * decided > all;
-}
-
-/* Adds all shots to empty sums. */
-static void add_all_again(db_shot_ways *r) {
-    memset(r->sum, 0, r->sums * sizeof *r->sum);
-    memset(r->weight, 0, r->sums * sizeof *r->weight);
-    for (size_t s = 0; s < r->observations->shots; s++) db_shot_ways_add(r, s, 1);
 }
 
 /* What other shots say of measurements. */
@@ -114,7 +102,7 @@ typedef struct shot_agreement {
 
 static shot_agreement agreement_of_shots(db_shot_ways *r) {
     double sum = 1, count = 1, gain = 0;
-    add_all_again(r);
+    db_shot_ways_add_all(r);
     for (size_t s = 0; s < r->observations->shots; s++) {
         const size_t n = (size_t)r->ways,
                      w = db_shot_ways_has(r, s) ? (size_t)db_shot_ways_best(r, s) : 0;
@@ -139,8 +127,7 @@ static shot_agreement agreement_of_shots(db_shot_ways *r) {
 /* Compares a group with a subgroup: if the crystal has the subgroup alone, shots were indexed in several ways, and agree in it
  * once they are indexed in one. Wrong partialities make measurements scatter more than their errors, which means of many
  * shots forgive least; so errors are first widened to the scatter that is left in the subgroup. */
-static db_status compare_subgroup(db_context *context, const db_asu_list *list,
-                                  const db_indexing_options *options, rotation_set set,
+static db_status compare_subgroup(db_context *context, const db_asu_list *list, rotation_set set,
                                   const db_shells *shells, const double *mean,
                                   const db_observations *observations, const db_scaling *scaling,
                                   db_lower_symmetry *lower) {
@@ -174,19 +161,19 @@ static db_status compare_subgroup(db_context *context, const db_asu_list *list,
     if (status == DB_OK) {
         db_shot_ways_take(&ways, shells, mean, &r);
         for (int w = 0; w < r.ways; w++) r.prior[w] = -log(r.ways);
-        status = db_indexing_search(context, options, &r, &gain);
+        status = db_indexing_search(context, &r, &gain);
     }
-    for (int k = 0; k < ROUNDS && status == DB_OK && tells(&r, options, gain); k++) {
+    for (int k = 0; k < ROUNDS && status == DB_OK && tells(&r, gain); k++) {
         const size_t measured = r.first[observations->shots];
         const shot_agreement agreement = agreement_of_shots(&r);
-        if (!tells(&r, options, agreement.gain)) break;
+        if (!tells(&r, agreement.gain)) break;
         if (agreement.misfit < SETTLED) {
             if (gain > lower->gain)
                 *lower = (db_lower_symmetry){ gain, group.symmetry.count, ways.way[1] };
             break;
         }
         for (size_t i = 0; i < measured; i++) r.measured[i].weight /= (float)agreement.misfit;
-        status = db_indexing_search(context, options, &r, &gain);
+        status = db_indexing_search(context, &r, &gain);
     }
     db_shot_ways_clear(&r);
     free(renumbered.list);
@@ -204,7 +191,6 @@ static db_status scale_again(db_context *context, const db_asu_list *list,
 }
 
 db_status db_lower_symmetry_find(db_context *context, const db_asu_list *list,
-                                 const db_indexing_options *options,
                                  const db_observations *observations, const db_scaling *known,
                                  db_lower_symmetry *lower) {
     rotation_set set[MOST_SUBGROUPS];
@@ -216,8 +202,8 @@ db_status db_lower_symmetry_find(db_context *context, const db_asu_list *list,
     if (!count) return DB_OK;
     db_status status = scale_again(context, list, observations, &shells, known, mean, &scaling);
     for (int i = 0; i < count && status == DB_OK; i++)
-        status = compare_subgroup(context, list, options, set[i], &shells, mean, observations,
-                                  &scaling, lower);
+        status =
+            compare_subgroup(context, list, set[i], &shells, mean, observations, &scaling, lower);
     db_scaling_clear(&scaling);
     return status;
 }

@@ -16,7 +16,6 @@ typedef struct db_lower_symmetry {
 /* Compares the group with its largest subgroups. Measurements follow one way of indexing; shots that do not belong to the
  * others are excluded. */
 db_status db_lower_symmetry_find(db_context *context, const db_asu_list *list,
-                                 const db_indexing_options *options,
                                  const db_observations *observations, const db_scaling *known,
                                  db_lower_symmetry *lower);
 

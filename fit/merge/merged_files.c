@@ -134,13 +134,8 @@ static void fill_row(const db_asu_list *list, const db_merged *m, uint32_t r, me
 }
 
 static void find_amplitudes(const db_asu_list *list, const db_merged *merged, merged_rows *rows) {
-    double low = list->d_min;
-    for (size_t r = 0; r < list->count; r++) low = fmax(low, (double)list->d[r]);
-    const int shells = (int)(list->count / 200);
-    const db_shells shell = { shells < 1    ? 1
-                              : shells > 20 ? 20
-                                            : shells,
-                              1.001 * low, list->d_min };
+    const db_shells shell = { db_shells_for(list->count, 200), 1.001 * db_asu_coarsest(list),
+                              list->d_min };
     db_wilson_mean_make(list, merged->intensity, merged->sigma, &shell, &rows->mean);
     db_amplitudes_of(list, &rows->mean, merged->intensity, merged->sigma, rows->amplitude,
                      rows->amplitude_sigma);

@@ -90,7 +90,7 @@ static void end_normalized(db_scaling_work *w) {
 
 /* Means of shells from merged intensities. */
 static void average_shells(db_scaling_work *w) {
-    double sum[DB_MOST_SHELLS] = { 0 }, weight[DB_MOST_SHELLS] = { 0 }, most = 0;
+    double sum[DB_MOST_SHELLS] = { 0 }, weight[DB_MOST_SHELLS] = { 0 };
     for (uint32_t r = 0; r < w->list->count; r++) {
         if (!(w->weight[r] > 0)) continue;
         const double epsilon = w->list->epsilon[r],
@@ -98,12 +98,9 @@ static void average_shells(db_scaling_work *w) {
         sum[w->shell[r]] += share * w->sum[r] / w->weight[r] / epsilon;
         weight[w->shell[r]] += share;
     }
-    for (int b = 0; b < w->shells.count; b++) {
-        if (weight[b] > 0) w->mean[b] = sum[b] / weight[b];
-        most = fmax(most, w->mean[b]);
-    }
     for (int b = 0; b < w->shells.count; b++)
-        w->mean[b] = fmax(w->mean[b], most > 0 ? 1e-4 * most : 1);
+        if (weight[b] > 0) w->mean[b] = sum[b] / weight[b];
+    db_shell_means_raise(&w->shells, w->mean);
 }
 
 /* Adds a shot to the next sums, and its deviations to the histogram. */
@@ -392,12 +389,13 @@ static db_status make_room(db_context *context, db_scaling_work *w) {
 static db_status iterate_scales(db_context *context, db_scaling_work *w, int judges,
                                 int *iterations) {
     const double converged = 1e-3;
+    const int most = 40;
     const int first_verdict = 5; /* pass after which scales are good enough to judge shots */
     const int repeats = 2;       /* passes after the last choice of measurements that agree */
     int after = 0;
     w->far = DB_SCALING_FARTHEST;
     DB_TRY(merge_agreed(context, w));
-    for (*iterations = 1; *iterations < w->options->most_iterations; ++*iterations) {
+    for (*iterations = 1; *iterations < most; ++*iterations) {
         const int falls = w->far > DB_SCALING_FAR;
         w->far = fmax(DB_SCALING_FAR, w->far / 1.5);
         const double change = pass_over_shots(w);
@@ -419,19 +417,15 @@ static db_status iterate_scales(db_context *context, db_scaling_work *w, int jud
 /* Means of shells at the start, where all measurements are on one scale. */
 static void begin_held(db_scaling_work *w) {
     const db_observations *const o = w->observations;
-    double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 }, most = 0;
+    double sum[DB_MOST_SHELLS] = { 0 }, count[DB_MOST_SHELLS] = { 0 };
     for (size_t i = 0; i < o->first[o->shots]; i++) {
         const uint32_t r = o->list[i].reflection;
         if (r == DB_NO_REFLECTION) continue;
         sum[w->shell[r]] += (double)o->list[i].intensity / w->list->epsilon[r];
         count[w->shell[r]]++;
     }
-    for (int b = 0; b < w->shells.count; b++) {
-        w->mean[b] = count[b] > 0 ? sum[b] / count[b] : 0;
-        most = fmax(most, w->mean[b]);
-    }
-    for (int b = 0; b < w->shells.count; b++)
-        w->mean[b] = fmax(w->mean[b], most > 0 ? 1e-4 * most : 1);
+    for (int b = 0; b < w->shells.count; b++) w->mean[b] = count[b] > 0 ? sum[b] / count[b] : 0;
+    db_shell_means_raise(&w->shells, w->mean);
 }
 
 /* Sets the start of a run's scales, whose mean stays. */
@@ -511,8 +505,7 @@ db_status db_scale_shots(db_context *context, const db_asu_list *list,
     else if (status == DB_OK)
         status = db_scale_by_means(context, list, observations, &w.shells, w.mean, scaling);
     for (size_t s = 0; s < shots && status == DB_OK; s++) start[s] = scaling->shot[s].scale;
-    if (status == DB_OK)
-        status = iterate_scales(context, &w, options->exclude > 0, &scaling->iterations);
+    if (status == DB_OK) status = iterate_scales(context, &w, !options->held, &scaling->iterations);
     if (status == DB_OK) status = take_means(context, &w, merged);
     if (status == DB_OK) mark_rejected(&w, merged, scaling, observations);
     scaling->errors = w.errors;

@@ -19,6 +19,9 @@ db_shells db_scaling_shells(const db_asu_list *list);
 void db_shell_means(const db_asu_list *list, const db_shells *shells, const double *intensity,
                     double mean[DB_MOST_SHELLS]);
 
+/* Raises means to a small part of the largest, so that none is 0. */
+void db_shell_means_raise(const db_shells *shells, double *mean);
+
 /* Scales by the mean intensities of shells, without common reflections: sets `scale` of shots in use, excludes
  * shots without light. mean: [shells->count] receives the mean intensities of shells, 0 in empty ones. */
 db_status db_scale_by_means(db_context *context, const db_asu_list *list,

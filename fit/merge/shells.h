@@ -3,6 +3,7 @@
 #define DB_FIT_MERGE_SHELLS_H
 
 #include <math.h>
+#include <stddef.h>
 
 enum { DB_MOST_SHELLS = 40 };
 
@@ -10,6 +11,12 @@ typedef struct db_shells {
     int count;
     double low, high; /* d_max and d_min (angstrom) */
 } db_shells;
+
+/* Number of shells with about so many reflections each: at least 1 and at most 20. */
+static inline int db_shells_for(size_t reflections, size_t each) {
+    const size_t count = reflections / each;
+    return count < 1 ? 1 : count > 20 ? 20 : (int)count;
+}
 
 static inline double db_shells_cube(double d) { return 1 / (d * d * d); }
 

@@ -29,11 +29,8 @@ void db_scaling_clear(db_scaling *scaling) {
 }
 
 db_shells db_scaling_shells(const db_asu_list *list) {
-    double low = 0;
-    for (size_t r = 0; r < list->count; r++) low = fmax(low, (double)list->d[r]);
-    int count = (int)(list->count / 100);
-    count = count < 1 ? 1 : count > 20 ? 20 : count;
-    return (db_shells){ count, fmax(low, 1.001 * list->d_min), list->d_min };
+    return (db_shells){ db_shells_for(list->count, 100),
+                        fmax(db_asu_coarsest(list), 1.001 * list->d_min), list->d_min };
 }
 
 void db_shell_means(const db_asu_list *list, const db_shells *shells, const double *intensity,
@@ -47,6 +44,12 @@ void db_shell_means(const db_asu_list *list, const db_shells *shells, const doub
         count[b]++;
     }
     for (int b = 0; b < DB_MOST_SHELLS; b++) mean[b] = count[b] > 0 ? mean[b] / count[b] : NAN;
+}
+
+void db_shell_means_raise(const db_shells *shells, double *mean) {
+    double most = 0;
+    for (int b = 0; b < shells->count; b++) most = fmax(most, mean[b]);
+    for (int b = 0; b < shells->count; b++) mean[b] = fmax(mean[b], most > 0 ? 1e-4 * most : 1);
 }
 
 typedef struct means_work {
@@ -114,13 +117,8 @@ static void average_shells(const means_work *w) {
             weight[shell] += share;
         }
     }
-    double most = 0;
-    for (int b = 0; b < w->shells->count; b++) {
-        w->mean[b] = weight[b] > 0 ? sum[b] / weight[b] : 0;
-        most = fmax(most, w->mean[b]);
-    }
-    for (int b = 0; b < w->shells->count; b++)
-        w->mean[b] = fmax(w->mean[b], most > 0 ? 1e-4 * most : 1);
+    for (int b = 0; b < w->shells->count; b++) w->mean[b] = weight[b] > 0 ? sum[b] / weight[b] : 0;
+    db_shell_means_raise(w->shells, w->mean);
 }
 
 static void scale_shot(const means_work *w, size_t s, double *error) {

@@ -39,13 +39,11 @@ typedef struct db_shot_scale {
 
 typedef struct db_scaling_options {
     int refine_b; /* 1: B of each shot; 0: k alone */
-    int held;     /* 1: all measurements are on one scale: k is 1, B 0 */
-    int most_iterations;
-    double exclude; /* limit for excluding shots, see db_exclusion; 0: none */
-    int hands;      /* 1: also excludes shots of the other hand */
+    int held;     /* 1: all measurements are on one scale: k is 1, B 0; no shot is excluded */
+    int hands;    /* 1: also excludes shots of the other hand */
 } db_scaling_options;
 #define DB_SCALING_OPTIONS_INIT                                                                    \
-    { .refine_b = 1, .most_iterations = 40, .exclude = 1, .hands = 1 }
+    { .refine_b = 1, .hands = 1 }
 
 typedef struct db_scaling {
     size_t shots;

@@ -101,6 +101,16 @@ void db_shot_ways_add(db_shot_ways *r, size_t s, int sign) {
     }
 }
 
+static void empty_sums(db_shot_ways *r) {
+    memset(r->sum, 0, r->sums * sizeof *r->sum);
+    memset(r->weight, 0, r->sums * sizeof *r->weight);
+}
+
+void db_shot_ways_add_all(db_shot_ways *r) {
+    empty_sums(r);
+    for (size_t s = 0; s < r->observations->shots; s++) db_shot_ways_add(r, s, 1);
+}
+
 double db_shot_ways_likelihood(const db_shot_ways *r, size_t s, size_t w) {
     const size_t n = (size_t)r->ways;
     double sum = 0;
@@ -179,8 +189,7 @@ double db_shot_ways_sweep(db_shot_ways *r, const size_t *order, size_t held) {
 }
 
 void db_shot_ways_forget(db_shot_ways *r) {
-    memset(r->sum, 0, r->sums * sizeof *r->sum);
-    memset(r->weight, 0, r->sums * sizeof *r->weight);
+    empty_sums(r);
     memset(r->probability, 0, r->observations->shots * (size_t)r->ways * sizeof *r->probability);
 }
 

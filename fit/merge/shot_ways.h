@@ -59,6 +59,9 @@ int db_shot_ways_best(const db_shot_ways *r, size_t s);
 /* Adds a shot to the sums by the probabilities of its ways; sign -1: removes it. */
 void db_shot_ways_add(db_shot_ways *r, size_t s, int sign);
 
+/* Makes the sums anew, of all shots. */
+void db_shot_ways_add_all(db_shot_ways *r);
+
 /* Empties sums and probabilities. */
 void db_shot_ways_forget(db_shot_ways *r);
 

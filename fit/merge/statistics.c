@@ -161,17 +161,10 @@ static void conclude_shell(const shell_sums *sums, db_merge_shell *shell) {
 }
 
 db_shells db_statistics_shells(const db_asu_list *list, const db_merged *merged) {
-    double low = list->d_min;
     size_t measured = 0;
-    for (size_t r = 0; r < list->count; r++) {
-        low = fmax(low, (double)list->d[r]);
-        measured += is_measured(merged, r) != 0;
-    }
-    const size_t shells = measured / 500;
-    return (db_shells){ .count = shells < 1    ? 1
-                                 : shells > 20 ? 20
-                                               : (int)shells,
-                        .low = 1.0001 * low,
+    for (size_t r = 0; r < list->count; r++) measured += is_measured(merged, r) != 0;
+    return (db_shells){ .count = db_shells_for(measured, 500),
+                        .low = 1.0001 * db_asu_coarsest(list),
                         .high = list->d_min * (1 - 1e-6) };
 }
 

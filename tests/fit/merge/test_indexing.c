@@ -83,7 +83,7 @@ static int begin(const double *cell, const char *group, double d_min, made_up_op
 }
 
 static void resolve(run *r, const double *reference) {
-    const db_indexing_options options = DB_INDEXING_OPTIONS_INIT;
+    const db_indexing_options options = { .crystal = NULL };
     assert_int_equal(db_indexing_resolve(context, &r->list, &options, reference,
                                          &r->set.observations, &r->scaling, &r->result, &r->kinds),
                      DB_OK);
@@ -121,11 +121,9 @@ static void check(const double *cell, const char *group, double d_min, made_up_o
     if (!begin(cell, group, d_min, options, &r)) skip();
     resolve(&r, NULL);
     if (r.result.end != DB_INDEXING_RESOLVED) print_message("%s: not resolved\n", group);
-    const db_indexing_options usual = DB_INDEXING_OPTIONS_INIT;
     db_lower_symmetry lower;
     assert_int_equal(
-        db_lower_symmetry_find(context, &r.list, &usual, &r.set.observations, &r.scaling, &lower),
-        DB_OK);
+        db_lower_symmetry_find(context, &r.list, &r.set.observations, &r.scaling, &lower), DB_OK);
     assert_true(lower.gain == 0);
     const size_t right = count_right(&r, &used);
     assert_true((double)used >= fewest_used * (double)options->shots);
@@ -260,9 +258,7 @@ static void frames_of_a_crystal_have_one_way(void **state) {
             if (crystals == 1 && r.set.operator[s] != 1)
                 r.scaling.shot[s].excluded = DB_EXCLUDED_BEFORE;
         }
-        db_indexing_options how = DB_INDEXING_OPTIONS_INIT;
-        how.crystal = crystal;
-        how.crystals = (size_t)crystals;
+        const db_indexing_options how = { crystal, (size_t)crystals };
         assert_int_equal(db_indexing_resolve(context, &r.list, &how,
                                              crystals == 1 ? r.set.truth : NULL,
                                              &r.set.observations, &r.scaling, &r.result, NULL),
@@ -337,11 +333,10 @@ static void too_high_a_symmetry_is_found(void **state) {
         const db_asu_list own = r.list;
         r.list = taken;
         resolve(&r, NULL);
-        const db_indexing_options usual = DB_INDEXING_OPTIONS_INIT;
         db_lower_symmetry lower;
-        assert_int_equal(db_lower_symmetry_find(context, &r.list, &usual, &r.set.observations,
-                                                &r.scaling, &lower),
-                         DB_OK);
+        assert_int_equal(
+            db_lower_symmetry_find(context, &r.list, &r.set.observations, &r.scaling, &lower),
+            DB_OK);
         print_message("%s as %s: %d rotations, gain %.1f\n", cases[i].group, cases[i].taken,
                       lower.rotations, lower.gain);
         assert_int_equal(lower.rotations, cases[i].rotations);

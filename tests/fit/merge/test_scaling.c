@@ -244,7 +244,7 @@ static void single_photons_have_errors(void **state) {
         int times;
         double background;
     } cases[] = { { 2, 0 }, { 8, 0.05 }, { 8, 1 }, { 30, 0 }, { 30, 0.05 }, { 30, 1 } };
-    const db_scaling_options held = { .held = 1, .most_iterations = 40 };
+    const db_scaling_options held = { .held = 1 };
     double *const truth = calloc(list.count, sizeof *truth);
     assert_non_null(truth);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -279,7 +279,7 @@ static void few_repeated_measurements_decide_no_errors(void **state) {
     (void)state;
     enum { REPEATED = 8 };
     const size_t n = list.count;
-    const db_scaling_options held = { .held = 1, .most_iterations = 40 };
+    const db_scaling_options held = { .held = 1 };
     db_observations o = { 0 };
     db_scaling scaling;
     db_merged m;
@@ -378,7 +378,7 @@ static void measurements_that_agree_count(void **state) {
         { 2, 1, 20, 0.5, 5, 0 },          { 2, 1, 200, 0.5, 1.2, 0 },
         { 2, 1, -2e4, 0.5, 1.2, 0 },
     };
-    const db_scaling_options held = { .held = 1, .most_iterations = 40 };
+    const db_scaling_options held = { .held = 1 };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         db_observations o = { 0 };
         db_scaling scaling;
