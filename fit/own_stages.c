@@ -18,7 +18,6 @@
 #include "fit/shots/joint.h"
 #include "fit/shots/lattices.h"
 #include "fit/shots/links.h"
-#include "fit/shots/outliers.h"
 #include "fit/shots/series_parts.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/workers.h"

@@ -4,7 +4,6 @@
 #include <dualbragg/expert/setup_defaults.h>
 #include <dualbragg/expert/setup_fields.h>
 #include <dualbragg/expert/symmetry.h>
-#include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
 #include "base/frame_name.h"

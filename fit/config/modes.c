@@ -1,8 +1,6 @@
 /* Starts of refined modes: slightly off 0, where their slopes vanish. */
 #include "fit/config/modes.h"
 
-#include "fit/config/quantity.h"
-
 #include <math.h>
 
 static int is_zero(const double mode[9]) {

@@ -1,7 +1,6 @@
 /* Refined quantities: their numbers and names. */
 #include "fit/config/quantity.h"
 
-#include <dualbragg/fit.h>
 #include <dualbragg/expert/fit_quantities.h>
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,6 @@
 #include "fit/intensities/restraint.h"
 #include "fit/merge/smooth_scales.h"
 
-#include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/symmetry.h>
 
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "fit/objective/evaluate.h"
 #include "fit/result/covariance.h"
 #include "fit/search/stage_search.h"
-#include "fit/shots/joint_conclude.h"
 #include "fit/shots/part_light.h"
 #include "fit/shots/series.h"
 #include "fit/shots/workers.h"

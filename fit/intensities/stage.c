@@ -13,7 +13,6 @@
 #include "fit/shots/series.h"
 #include "fit/shots/shares.h"
 #include "fit/shots/sweeps.h"
-#include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 
 #include <math.h>

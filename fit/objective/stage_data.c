@@ -2,7 +2,6 @@
 #include "fit/objective/stage_data.h"
 
 #include "base/context_internal.h"
-#include "base/threads.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/pixels/rendering.h"
 #include "fit/objective/evaluate.h"

@@ -6,7 +6,6 @@
 #include "base/mosaic_cap.h"
 #include "base/vector.h"
 
-#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/sensor_depth.h>
 

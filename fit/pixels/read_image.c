@@ -7,7 +7,6 @@
 #include "fit/pixels/measured_image.h"
 
 #include <dualbragg/expert/fit_configurations.h>
-#include <dualbragg/fit.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <dualbragg/expert/image_arrays.h>
 #include <math.h>

@@ -6,9 +6,7 @@
 #include "base/text_reader.h"
 #include "fit/pixels/predict.h"
 
-#include <dualbragg/fit.h>
 #include <dualbragg/io.h>
-#include <dualbragg/reflections.h>
 #include <dualbragg/expert/file_kind.h>
 #include <dualbragg/expert/fit_steps.h>
 #include <dualbragg/expert/listed_shots.h>

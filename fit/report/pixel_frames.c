@@ -3,7 +3,6 @@
 
 #include "base/context_internal.h"
 #include "fit/pixels/measured_image.h"
-#include "fit/pixels/strong_pixels.h"
 
 #include <math.h>
 #include <stdlib.h>

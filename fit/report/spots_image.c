@@ -1,6 +1,5 @@
 /* Images of a refined model: only its spots, and its background. */
 #include <dualbragg/expert/image_arrays.h>
-#include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
 

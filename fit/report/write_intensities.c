@@ -7,7 +7,6 @@
 #include "fit/config/listed_experiment.h"
 #include "fit/verdict/verdict_of_light.h"
 
-#include <dualbragg/fit.h>
 #include <dualbragg/reflections.h>
 #include <dualbragg/expert/dials_frame.h>
 #include <dualbragg/expert/experiment_geometry.h>

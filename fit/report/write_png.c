@@ -1,5 +1,4 @@
 /* PREFIX.png: measured and model image side by side, with their names and the scale of greys. */
-#include <dualbragg/fit.h>
 #include <dualbragg/expert/colour.h>
 #include <dualbragg/expert/fit_files.h>
 #include <dualbragg/expert/picture_files.h>

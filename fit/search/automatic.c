@@ -13,8 +13,6 @@
 
 #include <dualbragg/expert/fit_quantities.h>
 #include <dualbragg/expert/setup_defaults.h>
-#include <dualbragg/fit.h>
-#include <dualbragg/expert/experiment_geometry.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,11 +9,9 @@
 #include "fit/config/config_refine.h"
 #include "fit/config/orientation.h"
 #include "fit/pixels/geometry.h"
-#include "fit/pixels/measured_image.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/fit_quantities.h>
-#include <dualbragg/reflections.h>
 #include <dualbragg/expert/symmetry.h>
 #include <math.h>
 #include <stdio.h>

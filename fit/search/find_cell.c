@@ -7,7 +7,6 @@
 #include "base/vector.h"
 #include "fit/config/certain.h"
 #include "fit/config/orientation.h"
-#include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/search/automatic.h"
 #include "fit/search/bravais.h"

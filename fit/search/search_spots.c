@@ -5,7 +5,6 @@
 #include "base/vector.h"
 #include "fit/pixels/geometry.h"
 
-#include <dualbragg/expert/experiment_geometry.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

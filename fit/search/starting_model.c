@@ -1,7 +1,6 @@
 /* Starting model: set-up keys, image header or experiment list, and a search for the orientation. */
 #include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_quantities.h>
-#include <dualbragg/fit.h>
 
 #include "base/context_internal.h"
 #include "base/frame_name.h"

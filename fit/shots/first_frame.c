@@ -6,8 +6,6 @@
 #include "fit/shots/shares.h"
 #include "fit/shots/team.h"
 
-#include <dualbragg/expert/experiment_geometry.h>
-
 #include <math.h>
 #include <string.h>
 

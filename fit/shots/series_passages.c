@@ -1,6 +1,5 @@
 /* Passages: reflections of a series from all their frames together. */
 #include "base/context_internal.h"
-#include "fit/shots/records.h"
 #include "fit/shots/series.h"
 #include "fit/shots/series_state.h"
 #include "fit/shots/series_turns.h"

@@ -3,7 +3,6 @@
 #include "fit/shots/series_state.h"
 
 #include "base/context_internal.h"
-#include "fit/config/quantity.h"
 #include "fit/objective/evaluate.h"
 
 #include <math.h>

@@ -9,7 +9,6 @@
 #include "fit/config/config_refine.h"
 #include "fit/config/quantity.h"
 #include "fit/linear/cholesky.h"
-#include "fit/objective/evaluate.h"
 #include "fit/result/held.h"
 #include "fit/search/moment_stage.h"
 #include "fit/verdict/held_distance.h"

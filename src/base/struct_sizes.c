@@ -1,17 +1,5 @@
 /* Sizes of the public structs, for callers from other languages. */
 #include <dualbragg/dualbragg.h>
-#include <dualbragg/expert/amplitude_files.h>
-#include <dualbragg/expert/beam_files.h>
-#include <dualbragg/expert/boxes.h>
-#include <dualbragg/expert/colour.h>
-#include <dualbragg/expert/experiment_list_content.h>
-#include <dualbragg/expert/file_kind.h>
-#include <dualbragg/expert/image_sum.h>
-#include <dualbragg/expert/listed_shots.h>
-#include <dualbragg/expert/modules.h>
-#include <dualbragg/expert/panel_motion.h>
-#include <dualbragg/expert/pixel_trace.h>
-#include <dualbragg/expert/reflection_tables.h>
 #include <dualbragg/expert/setup_fields.h>
 #include <dualbragg/expert/stages.h>
 

@@ -4,7 +4,6 @@
 #include "base/shown_text.h"
 #include "cli/flag_files.h"
 #include "cli/help.h"
-#include "cli/output.h"
 #include "cli/standard_streams.h"
 #include "base/growth.h"
 

@@ -1,5 +1,4 @@
 /* dualbragg check: are the derivatives right on this set-up? */
-#include "cli/complaint.h"
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/parameter_list.h"

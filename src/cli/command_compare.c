@@ -3,7 +3,6 @@
 #include "base/shown_text.h"
 #include "cli/flag_files.h"
 #include "cli/help.h"
-#include "cli/output.h"
 #include "cli/standard_streams.h"
 #include "base/moments.h"
 

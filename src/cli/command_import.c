@@ -5,7 +5,6 @@
 #include "cli/flag_files.h"
 #include "cli/help.h"
 #include "cli/import.h"
-#include "cli/output.h"
 #include "cli/standard_streams.h"
 #include "io/experiments/expt_write.h"
 

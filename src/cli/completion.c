@@ -1,7 +1,6 @@
 /* Completion of commands, flags and values in bash and zsh. */
 #include "cli/help.h"
 
-#include <dualbragg/experiment.h>
 #include <dualbragg/parameters.h>
 
 #include <string.h>

@@ -14,7 +14,6 @@
 
 #include <dualbragg/expert/modules.h>
 #include <dualbragg/expert/mosflm_matrix.h>
-#include <dualbragg/reflections.h>
 #include <dualbragg/expert/sensor_materials.h>
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "base/shown_text.h"
 
 #include "base/context_internal.h"
-#include "cli/complaint.h"
 
 #if defined(DB_HAVE_JANSSON)
 #include "base/json_memory.h"

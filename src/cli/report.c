@@ -9,7 +9,6 @@
 #include "base/context_internal.h"
 #include "io/images/smv_geometry.h"
 
-#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/pixel_trace.h>
 #include <dualbragg/expert/sensor_depth.h>

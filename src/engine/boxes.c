@@ -4,8 +4,6 @@
 #include "base/given.h"
 #include "engine/execute.h"
 #include "engine/plan_background.h"
-#include "engine/plan_kinds.h"
-#include "engine/spots.h"
 
 #include "base/large_memory.h"
 #include "base/threads.h"

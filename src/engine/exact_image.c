@@ -10,7 +10,6 @@
 #include "kernel/job.h"
 #include "model/halo_samples.h"
 #include "model/mosaic_directions.h"
-#include "model/parameter_slots.h"
 
 #define LANES 1
 #define REAL longdouble

@@ -7,7 +7,6 @@
 #include "engine/plan_state.h"
 #include "engine/plan_oracle.h"
 #include "engine/spot_places.h"
-#include "engine/spots.h"
 #include "engine/trial_pixels.h"
 #include "engine/plan_create.h"
 #include "model/site_kinds.h"

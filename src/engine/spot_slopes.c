@@ -3,7 +3,6 @@
 #include "engine/spot_slopes.h"
 
 #include "engine/plan_state.h"
-#include "engine/spot_physics.h"
 #include "engine/spots.h"
 
 #include "base/threads.h"

@@ -5,7 +5,6 @@
 #include "base/context_internal.h"
 #include "base/frame_name.h"
 #include "base/gzip.h"
-#include "base/text_reader.h"
 #include "io/experiments/geom.h"
 #include "io/experiments/xparm.h"
 #include "io/format_readers.h"
@@ -13,9 +12,7 @@
 #include "io/images/smv.h"
 #include "io/images/tiff.h"
 #include "io/nexus/nexus.h"
-#include "io/reflections/reflection_list.h"
 
-#include <dualbragg/reflections.h>
 #include <dualbragg/expert/file_kind.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,3 @@
-#include <dualbragg/expert/sensor_materials.h>
 #include <dualbragg/expert/sensor_depth.h>
 
 #define REAL double

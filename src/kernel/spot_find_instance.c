@@ -2,7 +2,6 @@
 #include "kernel/spot_finder.h"
 
 #include "ad/vec_isa.h"
-#include "model/parameter_slots.h"
 
 #include <stddef.h>
 

@@ -7,7 +7,6 @@
 #include "base/photon_energy.h"
 #include "model/model.h"
 
-#include <dualbragg/expert/experiment_geometry.h>
 #include <stdlib.h>
 #include <string.h>
 

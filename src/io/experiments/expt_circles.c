@@ -7,7 +7,6 @@
 #include "base/json_memory.h"
 #include "base/json_reader.h"
 #include "base/vector.h"
-#include "io/experiments/dxtbx.h"
 
 static json_t *only(const json_t *list, const char *kind) {
     return json_array_get(json_object_get(list, kind), 0);

@@ -5,7 +5,6 @@
 #include "base/growth.h"
 #include "base/text_reader.h"
 
-#include <dualbragg/reflections.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

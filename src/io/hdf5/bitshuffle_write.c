@@ -12,7 +12,6 @@ void db_packed_clear(db_packed *packed) {
 
 #if defined(DB_HAVE_HDF5)
 #include "base/threads.h"
-#include "io/hdf5/bitshuffle.h"
 
 #include <lz4.h>
 #include <stdint.h>

@@ -43,7 +43,6 @@ int db_event_name_read(const char *image, db_event_name *name) {
 
 #if defined(DB_HAVE_HDF5)
 #include "io/hdf5/hdf5_chunks.h"
-#include "io/nexus/nexus.h"
 #include "io/nexus/nexus_counts.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 
 #include "base/context_internal.h"
 #include "base/frame_name.h"
-#include "base/path.h"
 #include "base/rotation.h"
 #include "base/vector.h"
 #include "io/experiments/plain_experiment.h"
