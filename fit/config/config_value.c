@@ -52,8 +52,10 @@ db_status db_config_fail(const db_config_reader *reader, const db_yaml_node *nod
     return status;
 }
 
-db_status db_config_fail_at_key(const db_config_reader *reader, const db_yaml_node *node,
-                                const char *section, const char *name, const char *format, ...) {
+/* As db_config_fail, at the line of the node's key. */
+__attribute__((format(printf, 5, 6))) static db_status
+fail_at_key(const db_config_reader *reader, const db_yaml_node *node, const char *section,
+            const char *name, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     const db_status status =
@@ -77,9 +79,8 @@ db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_n
                                  size_t known_count) {
     const char *const home = home_of_key(section, name);
     if (home)
-        return db_config_fail_at_key(reader, node, section, name,
-                                     "unknown key here; it belongs to %s", home);
-    return db_config_fail_at_key(
+        return fail_at_key(reader, node, section, name, "unknown key here; it belongs to %s", home);
+    return fail_at_key(
         reader, node, section, name, "unknown key%s",
         db_hint_at_names(name, known, known_count, "dualbragg fit --show-defaults lists all").text);
 }
@@ -439,8 +440,8 @@ db_status db_config_quantity(const db_config_reader *reader, const char *section
     }
     char message[DB_MESSAGE_SIZE];
     snprintf(message, sizeof message, "%s", db_context_message(reader->context));
-    return (name == node->text ? db_config_fail : db_config_fail_at_key)(reader, node, section, key,
-                                                                         "%s", message);
+    return (name == node->text ? db_config_fail : fail_at_key)(reader, node, section, key, "%s",
+                                                               message);
 }
 
 static db_status quantity_of(const db_config_reader *reader, const char *section,

@@ -21,11 +21,6 @@ db_status db_config_fail_expected(const db_config_reader *reader, const db_yaml_
                                   const char *section, const char *name, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* As db_config_fail, at the line of the node's key. */
-db_status db_config_fail_at_key(const db_config_reader *reader, const db_yaml_node *node,
-                                const char *section, const char *name, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-
 /* As db_config_fail, for a key in no table; names the nearest of `known`, if one is near. */
 db_status db_config_fail_unknown(const db_config_reader *reader, const db_yaml_node *node,
                                  const char *section, const char *name, const char *const *known,

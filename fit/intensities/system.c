@@ -271,8 +271,9 @@ db_status db_joint_system_solve(db_joint_system *system, unsigned groups, double
     return iterate(&s, tolerance, x, iterations);
 }
 
-db_status db_joint_system_multiply(db_joint_system *system, unsigned groups, const double *x,
-                                   double *product) {
+/* product = H x for these groups, after their sums; both [reflections + shared]. */
+static db_status multiply_system(db_joint_system *system, unsigned groups, const double *x,
+                                 double *product) {
     const size_t all = system->reflections + system->shared;
     double *const direction = system->room;
     const search s = { .system = system,
@@ -315,7 +316,7 @@ static db_status add_probe(const probe *p, int number, double *sum) {
     for (size_t h = 0; h < n; h++) p->u[h] = D[h] > 0 ? sign_of(number, h) / sqrt(D[h]) : 0;
     memset(p->u + n, 0, m * sizeof *p->u);
     if (p->project) p->project(p->user, p->u);
-    DB_TRY(db_joint_system_multiply(p->system, p->groups, p->u, p->product));
+    DB_TRY(multiply_system(p->system, p->groups, p->u, p->product));
     for (size_t h = 0; h < n; h++) {
         const double first = D[h] > 0 ? 2 * p->u[h] - p->product[h] / D[h] : 0;
         sum[h] -= sign_of(number, h) * sqrt(D[h]) * first;

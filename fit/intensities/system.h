@@ -70,10 +70,6 @@ db_status db_joint_system_solve(db_joint_system *system, unsigned groups, double
                                 double tolerance, int shared_moves, const double *right, double *x,
                                 int *iterations);
 
-/* product = H x for these groups, after their sums; both [reflections + shared]. */
-db_status db_joint_system_multiply(db_joint_system *system, unsigned groups, const double *x,
-                                   double *product);
-
 /* Growth of errors of intensities by all other refined quantities. */
 
 /* Removes changes from x, [reflections], along which the system determines nothing. */

@@ -10,7 +10,9 @@
 /* In z^2: beyond it a spot adds too little for differences to see a kink. */
 static const double DARK = 60;
 
-double db_spot_square(const db_plan *plan, size_t spot, size_t panel, int fast, int slow) {
+/* |z|^2 (kernel/spot.h) of a spot at the middle of a panel's pixel. For a spot that moves: across its path only,
+ * plus its distance from the range. */
+static double square_at_pixel(const db_plan *plan, size_t spot, size_t panel, int fast, int slow) {
     const db_kernel_panel *p = &plan->job.panel[panel];
     const db_kernel_spot *s = &plan->job.spots.spot[spot];
     double x[3], z[3];
@@ -40,8 +42,8 @@ static db_spot_place place_of(const db_plan *plan, size_t region, size_t spot) {
     p.fast = middle(s->fast, r->fast_start, r->fast_count);
     p.slow = middle(s->slow, r->slow_start, r->slow_count);
     p.brightness = fabs(v[DB_SPOT_AMPLITUDE]) * fmin(1, 0.4 * (v[DB_SPOT_TO] - v[DB_SPOT_FROM])) *
-                   exp(-0.5 * db_spot_square(plan, spot, r->panel, r->fast_start + p.fast,
-                                             r->slow_start + p.slow));
+                   exp(-0.5 * square_at_pixel(plan, spot, r->panel, r->fast_start + p.fast,
+                                              r->slow_start + p.slow));
     return p;
 }
 
@@ -117,8 +119,8 @@ static void add_spots(const db_plan *plan, size_t region, uint64_t *signature) {
         const uint64_t hash = spot_hash(&plan->job.spots.entry[spots->number[i]].name);
         for (int slow = 0; slow < r->slow_count; slow++)
             for (int fast = 0; fast < r->fast_count; fast++)
-                if (db_spot_square(plan, spots->number[i], r->panel, r->fast_start + fast,
-                                   r->slow_start + slow) < DARK)
+                if (square_at_pixel(plan, spots->number[i], r->panel, r->fast_start + fast,
+                                    r->slow_start + slow) < DARK)
                     signature[r->offset + (size_t)slow * r->stride + (size_t)fast] += hash;
     }
 }

@@ -11,10 +11,6 @@ typedef struct db_spot_place {
     int fast, slow; /* from the region's first pixel */
 } db_spot_place;
 
-/* |z|^2 (kernel/spot.h) of a spot at the middle of a panel's pixel. For a spot that moves: across its path only,
- * plus its distance from the range. */
-double db_spot_square(const db_plan *plan, size_t spot, size_t panel, int fast, int slow);
-
 /* For each region and spot that reaches it: the pixel nearest to the spot's middle, the brightest first. Makes the
  * plan's spots current. The caller frees the list. */
 db_status db_spot_places(db_plan *plan, db_spot_place **list, size_t *count);

@@ -97,10 +97,7 @@ db_status db_geom_experiment(db_geom *geom, const db_geom_image *image, db_exper
 db_status db_geom_read(db_context *context, const char *path, const db_expt_selection *selection,
                        db_experiment *experiment, db_expt_content *content);
 
-/* Write a geometry with the panels of an experiment: from a parsed geometry and its text, or from the file
- * `source`. */
-db_status db_geom_write_text(const db_geom *geom, const db_geom_image *image, const char *path,
-                             const char *text, const db_experiment *experiment);
+/* Writes a geometry with the panels of an experiment, from the file `source`. */
 db_status db_geom_write(db_context *context, const char *path, const char *source,
                         const db_expt_selection *selection, const db_experiment *experiment);
 

@@ -163,8 +163,9 @@ static db_status write_moved(const db_geom *geom, const db_geom_image *image, co
     return db_text_stream_write(geom->context, &out, DB_OK, path);
 }
 
-db_status db_geom_write_text(const db_geom *geom, const db_geom_image *image, const char *path,
-                             const char *text, const db_experiment *experiment) {
+/* From a parsed geometry and its text. */
+static db_status write_geom_text(const db_geom *geom, const db_geom_image *image, const char *path,
+                                 const char *text, const db_experiment *experiment) {
     DB_TRY(check_panels(geom->context, path, geom, experiment));
     moved_panel *const moved = calloc(geom->layout->panel_count, sizeof *moved);
     if (!moved) return db_fail_memory(geom->context, path);
@@ -180,8 +181,7 @@ db_status db_geom_write(db_context *context, const char *path, const char *sourc
     db_geom geom;
     DB_TRY(db_geom_open(context, source, &geom));
     db_status status = db_file_content_read(context, source, &content);
-    if (status == DB_OK)
-        status = db_geom_write_text(&geom, &image, path, content.bytes, experiment);
+    if (status == DB_OK) status = write_geom_text(&geom, &image, path, content.bytes, experiment);
     db_file_content_clear(&content);
     db_geom_clear(&geom);
     return status;

@@ -80,7 +80,8 @@ db_status db_stream_geometry(db_stream *s) {
                    s->path);
 }
 
-int db_stream_numbers(const char *text, double *value, int count) {
+/* 0: they are none. */
+static int stream_numbers(const char *text, double *value, int count) {
     for (int i = 0; i < count; i++)
         if (!db_word_number(db_next_word(&text, DB_WHITE_SPACE), &value[i])) return 0;
     return 1;
@@ -93,15 +94,14 @@ static db_status read_crystal_line(db_stream *s, db_stream_crystal *c) {
         const char *const text = db_stream_behind(s, axes[i]);
         if (!text) continue;
         c->axes |= 1 << i;
-        return db_stream_numbers(text, c->reciprocal + 3 * i, 3)
-                   ? DB_OK
-                   : db_stream_fail(s, "three numbers");
+        return stream_numbers(text, c->reciprocal + 3 * i, 3) ? DB_OK
+                                                              : db_stream_fail(s, "three numbers");
     }
     const char *const shift = db_stream_behind(s, "predict_refine/det_shift x = ");
     const char *const y = shift ? strstr(shift, "y = ") : NULL;
     if (!shift) return DB_OK;
-    if (!y || !db_stream_numbers(shift, &c->image.shift[0], 1) ||
-        !db_stream_numbers(y + 4, &c->image.shift[1], 1))
+    if (!y || !stream_numbers(shift, &c->image.shift[0], 1) ||
+        !stream_numbers(y + 4, &c->image.shift[1], 1))
         return db_stream_fail(s, "x = NUMBER y = NUMBER mm");
     for (int i = 0; i < 2; i++) c->image.shift[i] *= 1e-3;
     return DB_OK;
@@ -114,14 +114,14 @@ static db_status read_chunk_line(db_stream *s, db_stream_crystal *c) {
     } else if ((text = db_stream_behind(s, "Event: "))) {
         snprintf(c->event, sizeof c->event, "%.255s", text);
     } else if ((text = db_stream_behind(s, "photon_energy_eV = "))) {
-        if (!db_stream_numbers(text, &c->image.photon_energy, 1) || !(c->image.photon_energy > 0))
+        if (!stream_numbers(text, &c->image.photon_energy, 1) || !(c->image.photon_energy > 0))
             return db_stream_fail(s, "an energy > 0 (eV)");
     } else if ((text = db_stream_behind(s, "beam_divergence = "))) {
-        if (!db_stream_numbers(text, &c->divergence, 1)) c->divergence = 0;
+        if (!stream_numbers(text, &c->divergence, 1)) c->divergence = 0;
     } else if ((text = db_stream_behind(s, "beam_bandwidth = "))) {
-        if (!db_stream_numbers(text, &c->bandwidth, 1)) c->bandwidth = 0;
+        if (!stream_numbers(text, &c->bandwidth, 1)) c->bandwidth = 0;
     } else if ((text = db_stream_behind(s, "average_camera_length = "))) {
-        if (!db_stream_numbers(text, &c->image.camera_length, 1))
+        if (!stream_numbers(text, &c->image.camera_length, 1))
             return db_stream_fail(s, "a length (m)");
     }
     return DB_OK;

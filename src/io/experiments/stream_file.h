@@ -38,7 +38,6 @@ void db_stream_close(db_stream *stream);
 int db_stream_next_line(db_stream *stream);
 /* The rest of the line after this beginning; NULL: the line begins otherwise. */
 const char *db_stream_behind(const db_stream *stream, const char *start);
-int db_stream_numbers(const char *text, double *value, int count); /* 0: they are none */
 /* Fails at the line. */
 db_status db_stream_fail(const db_stream *stream, const char *expected);
 

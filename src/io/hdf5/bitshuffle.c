@@ -90,8 +90,10 @@ static void plane_of_bytes(const unsigned char *bits, size_t count, unsigned cha
     mix_32(row, row + 4 * stride, each, plane);
 }
 
-void db_unshuffle_bits(const unsigned char *bits, size_t count, size_t width, unsigned char *room,
-                       unsigned char *elements) {
+/* Brings the shuffled bits of `count` elements back to them (a multiple of 8, at most DB_LARGEST_BLOCK bytes), of `width` bytes
+ * (1, 2, 4, 8), little-endian. room: DB_UNSHUFFLE_ROOM bytes. All three are aligned to 64 bytes. */
+static void unshuffle_bits(const unsigned char *bits, size_t count, size_t width,
+                           unsigned char *room, unsigned char *elements) {
     static void (*const mix[3])(const void *, const void *, size_t, void *) = { mix_8, mix_16,
                                                                                 mix_32 };
     const size_t apart = (count + 63) / 64 * 64;
@@ -220,7 +222,7 @@ const char *db_bitshuffle_block(const db_bitshuffle *chunk, size_t block, unsign
     const size_t count = shuffled(chunk, block), wanted = count * chunk->width;
     const char *const reason = undo_compression(chunk, block, bits, &rest);
     if (reason) return reason;
-    db_unshuffle_bits(bits, count, chunk->width, work, elements);
+    unshuffle_bits(bits, count, chunk->width, work, elements);
     memcpy(elements + wanted, rest, (db_bitshuffle_count(chunk, block) - count) * chunk->width);
     return NULL;
 }

@@ -18,11 +18,6 @@ enum {
     DB_BLOCK_WORK = DB_UNSHUFFLE_ROOM + DB_LARGEST_BLOCK
 };
 
-/* Undoes it for `count` elements (a multiple of 8, at most DB_LARGEST_BLOCK bytes) of `width` bytes
- * (1, 2, 4, 8), little-endian. room: DB_UNSHUFFLE_ROOM bytes. All three are aligned to 64 bytes. */
-void db_unshuffle_bits(const unsigned char *bits, size_t count, size_t width, unsigned char *room,
-                       unsigned char *elements);
-
 /* A chunk, cut into its blocks. */
 typedef struct db_bitshuffle {
     const unsigned char *bytes;

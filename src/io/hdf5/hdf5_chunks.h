@@ -71,7 +71,4 @@ int db_hdf5_filter_is_known(const db_hdf5_filter *filter);
 const char *db_hdf5_undo_filters(const db_hdf5_piece *piece, unsigned char *chunk,
                                  unsigned char *room, unsigned char *work, unsigned char **result);
 
-/* Puts the bytes of `count` elements into this machine's order. */
-void db_hdf5_swap(unsigned char *elements, size_t width, size_t count);
-
 #endif

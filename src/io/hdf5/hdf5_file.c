@@ -353,12 +353,12 @@ int db_hdf5_is_group(const db_hdf5_object *object) {
     return object->id >= 0 && H5Iget_type(object->id) == H5I_GROUP;
 }
 
-int db_hdf5_is_data(const db_hdf5_object *object) {
+static int is_data_set(const db_hdf5_object *object) {
     return object->id >= 0 && H5Iget_type(object->id) == H5I_DATASET;
 }
 
 int db_hdf5_extents(const db_hdf5_object *object, hsize_t *extent, int most) {
-    if (!db_hdf5_is_data(object)) return -1;
+    if (!is_data_set(object)) return -1;
     const hid_t space = H5Dget_space(object->id);
     int rank =
         H5Sget_simple_extent_type(space) == H5S_NULL ? -1 : H5Sget_simple_extent_ndims(space);
@@ -487,8 +487,9 @@ static int read_text(hid_t id, hid_t space, hid_t type, int attribute, char *tex
     return 1;
 }
 
-int db_hdf5_text(const db_hdf5_object *object, char *text, size_t size) {
-    if (!db_hdf5_is_data(object) || !is_small_and_here(object->id)) return 0;
+/* Text of a data set or attribute, cut to the room; 0: it is none. */
+static int read_text_of(const db_hdf5_object *object, char *text, size_t size) {
+    if (!is_data_set(object) || !is_small_and_here(object->id)) return 0;
     const hid_t space = H5Dget_space(object->id), type = H5Dget_type(object->id);
     const int good = read_text(object->id, space, type, 0, text, size);
     H5Tclose(type);
@@ -521,7 +522,7 @@ db_status db_hdf5_find_text(const db_hdf5_object *from, const char *path, char *
                             int *found) {
     db_hdf5_object object;
     DB_TRY(db_hdf5_find(from, path, &object));
-    *found = db_hdf5_text(&object, text, size);
+    *found = read_text_of(&object, text, size);
     db_hdf5_close(&object);
     return DB_OK;
 }

@@ -59,8 +59,6 @@ db_status db_hdf5_names_of(const db_hdf5_object *group, int by_creation, db_hdf5
 void db_hdf5_names_clear(db_hdf5_names *names);
 
 int db_hdf5_is_group(const db_hdf5_object *object);
-int db_hdf5_is_data(const db_hdf5_object *object);
-
 /* Are its values in this very file? */
 int db_hdf5_is_in_file(const db_hdf5_object *data);
 
@@ -83,7 +81,6 @@ int db_hdf5_attribute_numbers(const db_hdf5_object *object, const char *name, do
                               size_t count);
 
 /* Text of a data set or attribute, cut to the room; 0: it is none. */
-int db_hdf5_text(const db_hdf5_object *object, char *text, size_t size);
 int db_hdf5_attribute_text(const db_hdf5_object *object, const char *name, char *text, size_t size);
 
 /* Number or text that a path leads to from a group; 0: missing. Failures of links are errors. */

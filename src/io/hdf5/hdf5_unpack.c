@@ -33,7 +33,8 @@ typedef struct unpacking {
     size_t largest; /* bytes of a chunk that is unpacked as a whole */
 } unpacking;
 
-void db_hdf5_swap(unsigned char *elements, size_t width, size_t count) {
+/* Puts the bytes of `count` elements into this machine's order. */
+static void swap_elements(unsigned char *elements, size_t width, size_t count) {
     for (size_t i = 0; i < count; i++)
         for (size_t a = 0, b = width - 1; a < b; a++, b--) {
             const unsigned char byte = elements[i * width + a];
@@ -115,7 +116,7 @@ static const char *do_blocks(const unpacking *u, const work_item *item, unsigned
         size_t stops = begins + db_bitshuffle_count(item->chunk, b);
         const size_t first = begins < p->from ? p->from : begins;
         if (stops > end) stops = end;
-        if (p->format.swapped) db_hdf5_swap(elements, width, stops - begins);
+        if (p->format.swapped) swap_elements(elements, width, stops - begins);
         if (first < stops)
             u->sink(u->user, &format, elements + (first - begins) * width, stops - first,
                     p->to + (first - p->from));
@@ -128,7 +129,7 @@ static void do_rows(const unpacking *u, const work_item *item) {
     const size_t width = p->format.width;
     for (size_t r = item->first; r < item->first + item->rows; r++) {
         unsigned char *const row = p->bytes + (p->from + r * p->row) * width;
-        if (p->format.swapped) db_hdf5_swap(row, width, p->columns);
+        if (p->format.swapped) swap_elements(row, width, p->columns);
         u->sink(u->user, &p->format, row, p->columns, p->to + r * p->to_row);
     }
 }
@@ -141,7 +142,7 @@ static const char *do_whole(const unpacking *u, const db_hdf5_piece *p, unsigned
     const size_t width = p->format.width;
     for (size_t r = 0; r < p->rows; r++) {
         unsigned char *const row = chunk + (p->from + r * p->row) * width;
-        if (p->format.swapped) db_hdf5_swap(row, width, p->columns);
+        if (p->format.swapped) swap_elements(row, width, p->columns);
         u->sink(u->user, &p->format, row, p->columns, p->to + r * p->to_row);
     }
     return NULL;

@@ -42,7 +42,7 @@ static hid_t own_type(db_hdf5_kind kind) {
     }
 }
 
-size_t db_hdf5_width(db_hdf5_kind kind) { return H5Tget_size(stored_type(kind)); }
+static size_t stored_width(db_hdf5_kind kind) { return H5Tget_size(stored_type(kind)); }
 
 /* The innermost reason. */
 static herr_t first_reason(unsigned n, const H5E_error2_t *error, void *text) {
@@ -292,7 +292,7 @@ static void put_rows(db_hdf5_output *out, hid_t parent, const char *name, hsize_
 void db_hdf5_put_column(db_hdf5_output *out, hid_t parent, const char *name, db_hdf5_kind kind,
                         int dimensions, const hsize_t *shape, const char *units,
                         db_hdf5_column *column) {
-    hsize_t bytes = db_hdf5_width(kind);
+    hsize_t bytes = stored_width(kind);
     *column = (db_hdf5_column){ .id = -1, .kind = kind, .rank = dimensions + 1 };
     for (int d = 0; d < dimensions; d++) {
         column->extent[d + 1] = shape[d];
@@ -341,7 +341,7 @@ void db_hdf5_put_images(db_hdf5_output *out, hid_t parent, const char *name, db_
     *images = (db_hdf5_column){ .id = -1, .kind = kind, .rank = rank };
     for (int d = 0; d < 2; d++) images->extent[rank - 2 + d] = shape[d];
     H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
-    name_filter(out, creation, db_hdf5_width(kind));
+    name_filter(out, creation, stored_width(kind));
     put_rows(out, parent, name, rank == 3, creation, images);
 }
 

@@ -80,6 +80,4 @@ void db_hdf5_append_image(db_hdf5_output *out, db_hdf5_column *images, const voi
 int db_hdf5_is_last_image(db_hdf5_output *out, const db_hdf5_column *images, const void *chunk,
                           size_t size);
 
-size_t db_hdf5_width(db_hdf5_kind kind);
-
 #endif

@@ -61,10 +61,6 @@ typedef struct db_event_name {
 /* 0: it is no such name. */
 int db_event_name_read(const char *image, db_event_name *name);
 
-/* Reads an event without its file, PATH//INDICES. Returns 0 if it is none; index_count is then -1 or the indices
- * read. */
-int db_event_read(const char *text, db_event_name *name);
-
 /* A number that a path leads to in the image's file: one for all images, or one for each. */
 db_status db_layout_header(db_context *context, const char *image, const char *path, double *value);
 

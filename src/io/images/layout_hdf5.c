@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* The parts of each are between slashes. */
-int db_event_read(const char *text, db_event_name *name) {
+static int read_event(const char *text, db_event_name *name) {
     const char *const slashes = strstr(text, "//");
     if (!slashes || (size_t)(slashes - text) >= sizeof name->path) return 0;
     memcpy(name->path, text, (size_t)(slashes - text));
@@ -38,7 +38,7 @@ int db_event_name_read(const char *image, db_event_name *name) {
     char *const sign = strrchr(name->file, '#');
     if (!sign || !strstr(sign, "//") || access(image, F_OK) == 0) return 1;
     *sign = '\0';
-    return db_event_read(image + (sign - name->file) + 1, name);
+    return read_event(image + (sign - name->file) + 1, name);
 }
 
 #if defined(DB_HAVE_HDF5)

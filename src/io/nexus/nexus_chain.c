@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-db_status db_nexus_fail_link(const db_nexus_link *l, const char *expected, const char *found) {
+static db_status fail_at_link(const db_nexus_link *l, const char *expected, const char *found) {
     return db_fail(l->at.context, DB_ERROR_INPUT, "%s: %s: expected %s, found '%.60s'", l->at.file,
                    l->at.name, expected, found);
 }
@@ -24,7 +24,8 @@ static int is_pixel_direction(const db_nexus_link *l) {
                     strcmp(name, "/fast_pixel_direction") == 0);
 }
 
-db_status db_nexus_link_read(db_nexus_link *l) {
+/* Fills all but `at` and `number` from the attributes of `at`. */
+static db_status read_link(db_nexus_link *l) {
     char text[64] = "", unit[64] = "";
     double factor = 1;
     memset(l->offset, 0, sizeof l->offset);
@@ -34,9 +35,9 @@ db_status db_nexus_link_read(db_nexus_link *l) {
     db_hdf5_attribute_text(&l->at, "transformation_type", text, sizeof text);
     l->rotates = strcmp(text, "rotation") == 0;
     if (!l->rotates && strcmp(text, "translation") != 0)
-        return db_nexus_fail_link(l, "rotation or translation as transformation_type", text);
+        return fail_at_link(l, "rotation or translation as transformation_type", text);
     if (!db_hdf5_attribute_numbers(&l->at, "vector", l->vector, 3) || !db_normalize(l->vector))
-        return db_nexus_fail_link(l, "a vector of some length", "none");
+        return fail_at_link(l, "a vector of some length", "none");
     db_hdf5_attribute_text(&l->at, "units", unit, sizeof unit);
     l->unit = l->rotates ? db_unit_of(DB_UNIT_ANGLE, unit) : db_unit_of(DB_UNIT_LENGTH, unit);
     if (!db_hdf5_attribute_numbers(&l->at, "offset", l->offset, 3)) return DB_OK;
@@ -46,7 +47,7 @@ db_status db_nexus_link_read(db_nexus_link *l) {
         factor = l->unit;
     else
         factor = 1e3;
-    if (!(factor > 0)) return db_nexus_fail_link(l, "a length's offset_units", unit);
+    if (!(factor > 0)) return fail_at_link(l, "a length's offset_units", unit);
     for (int i = 0; i < 3; i++) l->offset[i] *= factor;
     return DB_OK;
 }
@@ -56,7 +57,7 @@ static db_status check_units(const db_nexus_link *l) {
     char unit[64] = "";
     if (l->unit > 0) return DB_OK;
     db_hdf5_attribute_text(&l->at, "units", unit, sizeof unit);
-    return db_nexus_fail_link(l, l->rotates ? "an angle's units" : "a length's units", unit);
+    return fail_at_link(l, l->rotates ? "an angle's units" : "a length's units", unit);
 }
 
 /* The group of an object, where relative names in its chain begin. */
@@ -74,7 +75,7 @@ db_status db_nexus_link_first(const db_hdf5_object *from, const char *path, db_n
     *there = *path && strcmp(path, ".") != 0;
     if (!*there) return DB_OK;
     DB_TRY(db_hdf5_need(from, path, &l->at));
-    const db_status status = db_nexus_link_read(l);
+    const db_status status = read_link(l);
     if (status != DB_OK) db_hdf5_close(&l->at);
     return status;
 }
@@ -84,14 +85,14 @@ db_status db_nexus_link_next(db_nexus_link *l, int *there) {
     *there = *l->next && strcmp(l->next, ".") != 0;
     db_status status = DB_OK;
     if (*there && ++l->number == DB_NEXUS_LONGEST_CHAIN)
-        status = db_nexus_fail_link(l, "chains of at most 64 transformations", "more (a circle?)");
+        status = fail_at_link(l, "chains of at most 64 transformations", "more (a circle?)");
     if (*there && status == DB_OK) status = group_of(&l->at, &group);
     if (*there && status == DB_OK) status = db_hdf5_need(&group, l->next, &next);
     db_hdf5_close(&group);
     db_hdf5_close(&l->at);
     if (!*there || status != DB_OK) return status;
     l->at = next;
-    status = db_nexus_link_read(l);
+    status = read_link(l);
     if (status != DB_OK) db_hdf5_close(&l->at);
     return status;
 }
@@ -120,8 +121,10 @@ static db_status value_of(const db_nexus_link *l, size_t frame, double *value) {
     return check_units(l);
 }
 
-db_status db_nexus_chain(const db_hdf5_object *from, const char *path, size_t frame,
-                         db_nexus_motion *motion) {
+/* The motion by a transformation and all that it depends on, at image number `frame` (from 0). path
+ * begins at `from`, "." is no motion. */
+static db_status read_motion_chain(const db_hdf5_object *from, const char *path, size_t frame,
+                                   db_nexus_motion *motion) {
     db_nexus_link l;
     int there;
     *motion = (db_nexus_motion){ .turn = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } };
@@ -143,10 +146,10 @@ static db_status read_direction(const db_hdf5_object *module, const char *name, 
                                 double direction[3], double *pixel, db_nexus_link *l) {
     double size = NAN;
     DB_TRY(db_hdf5_need(module, name, &l->at));
-    db_status status = db_nexus_link_read(l);
+    db_status status = read_link(l);
     if (status == DB_OK) status = check_units(l);
     if (status == DB_OK && !(db_hdf5_number(&l->at, frame, &size) && size > 0))
-        status = db_nexus_fail_link(l, "the size of a pixel", "none");
+        status = fail_at_link(l, "the size of a pixel", "none");
     db_hdf5_close(&l->at);
     *pixel = size * l->unit;
     memcpy(direction, l->vector, sizeof l->vector);
@@ -167,9 +170,8 @@ db_status db_nexus_read_module(const db_hdf5_object *module, size_t frame, db_ne
     DB_TRY(read_direction(module, "slow_pixel_direction", frame, panel->slow, &panel->pixel_size[1],
                           &slow));
     if (!(fabs(db_dot(panel->fast, panel->slow)) < 1e-4))
-        return db_nexus_fail_link(&slow, "a vector perpendicular to fast_pixel_direction",
-                                  "another");
-    DB_TRY(db_nexus_chain(module, fast.next, frame, &motion));
+        return fail_at_link(&slow, "a vector perpendicular to fast_pixel_direction", "another");
+    DB_TRY(read_motion_chain(module, fast.next, frame, &motion));
     memcpy(panel->origin, fast.offset, sizeof panel->origin);
     turn_out(&motion, panel->fast);
     turn_out(&motion, panel->slow);

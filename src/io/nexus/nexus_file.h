@@ -53,11 +53,6 @@ typedef struct db_nexus_motion {
     double turn[3][3], shift[3];
 } db_nexus_motion;
 
-/* The motion by a transformation and all that it depends on, at image number `frame` (from 0). path
- * begins at `from`, "." is no motion. */
-db_status db_nexus_chain(const db_hdf5_object *from, const char *path, size_t frame,
-                         db_nexus_motion *motion);
-
 /* The place of a panel: in the frame of NeXus, z along the beam, y up; mm. */
 typedef struct db_nexus_panel {
     double origin[3], fast[3], slow[3]; /* outer corner of the first pixel; unit vectors */

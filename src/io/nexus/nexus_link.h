@@ -22,9 +22,4 @@ db_status db_nexus_link_first(const db_hdf5_object *from, const char *path, db_n
                               int *there);
 db_status db_nexus_link_next(db_nexus_link *link, int *there);
 
-/* Fills all but `at` and `number` from the attributes of `at`. */
-db_status db_nexus_link_read(db_nexus_link *link);
-
-db_status db_nexus_fail_link(const db_nexus_link *link, const char *expected, const char *found);
-
 #endif
