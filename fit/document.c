@@ -16,38 +16,16 @@
 
 /* A shot, beside the result that knows the local parameters. */
 typedef struct shot_row {
-    db_fit_result shot; /* borrowed */
-    const db_fit_shots_result *result;
-    size_t number;
+    db_fit_result shot;              /* borrowed */
+    char operator[DB_INDEXING_TEXT]; /* by which it was reindexed; "": unknown */
+    double probability;
 } shot_row;
 
 static int in_use(const void *of) { return ((const shot_row *)of)->shot.used; }
 
 static int of_several(const void *of) { return ((const shot_row *)of)->shot.crystal > 0; }
 
-static const db_indexing *indexing_of(const void *of, double *probability) {
-    const shot_row *const row = of;
-    return db_intensity_indexing(row->result, row->number, probability);
-}
-
-static int is_indexed(const void *of) {
-    double probability;
-    return indexing_of(of, &probability) != NULL;
-}
-
-static json_t *operator_text(db_document *d, const void *of) {
-    double probability;
-    char text[DB_INDEXING_TEXT];
-    (void)d;
-    return json_string(db_indexing_text(indexing_of(of, &probability), text));
-}
-
-static json_t *probability_value(db_document *d, const void *of) {
-    double probability;
-    (void)d;
-    (void)indexing_of(of, &probability);
-    return json_real(probability);
-}
+static int is_indexed(const void *of) { return *((const shot_row *)of)->operator!= '\0'; }
 
 static json_t *value_text(const db_fit_estimate *e) {
     char text[DB_VALUE_TEXT_SIZE];
@@ -97,12 +75,10 @@ static const db_json_field shot_rows[] = {
                "at a bound"),
     NAMED("reason", shot.reason, "",
           "reason why it was excluded or is not usable, or end of its single stages"),
-    MADE_IF(is_indexed, "operator", operator_text, "text", NULL, "",
-            "operator by which the shot was reindexed, with its model in joint intensities, "
-            "without it in merged "
-            "ones of a series"),
-    MADE_IF(is_indexed, "probability", probability_value, "number", NULL, "",
-            "probability of this way of indexing among all ways"),
+    VALUE_IF(is_indexed, operator, "",
+             "operator by which the shot was reindexed, with its model in joint intensities, "
+             "without it in merged ones of a series"),
+    VALUE_IF(is_indexed, probability, "", "probability of this way of indexing among all ways"),
     MADE_IF(in_use, "start", local_starts, "list", NULL, "",
             "starting values of the local parameters"),
     MADE_IF(in_use, "refined", local_values, "list", NULL, "",
@@ -136,7 +112,9 @@ static json_t *shots(db_document *d, const void *of) {
     const db_fit_shots_result *const r = of;
     json_t *const array = json_array();
     for (size_t s = 0; s < r->shot_count; s++) {
-        const shot_row row = { r->shot[s], r, s };
+        shot_row row = { .shot = r->shot[s] };
+        const db_indexing *const way = db_intensity_indexing(r, s, &row.probability);
+        if (way) (void)db_indexing_text(way, row.operator);
         db_document_add(d, array, db_json_object(d, &shot_fields, &row));
     }
     return array;

@@ -161,8 +161,10 @@ typedef struct intensities_view {
     const char *group;
     double d_min;
     int anomalous, passes;
+    char indexing[DB_INDEXING_LINE], crystals[DB_KINDS_LINE];
+    double agreement; /* with the reference; NAN: there is none */
     db_merge_statistics statistics;
-    const db_fit_shots_result *result;
+    const db_smooth_scales *scales;
 } intensities_view;
 
 static json_t *shells(db_document *d, const void *of) {
@@ -173,33 +175,6 @@ static json_t *shells(db_document *d, const void *of) {
 
 static json_t *overall(db_document *d, const void *of) {
     return db_json_object(d, &shell_fields, &((const intensities_view *)of)->statistics.overall);
-}
-
-static json_t *group_name(db_document *d, const void *of) {
-    (void)d;
-    return json_string(((const intensities_view *)of)->group);
-}
-
-static json_t *indexing(db_document *d, const void *of) {
-    char line[DB_INDEXING_LINE];
-    (void)d;
-    db_intensity_indexing_line(((const intensities_view *)of)->result, line);
-    return json_string(line);
-}
-
-static json_t *crystals(db_document *d, const void *of) {
-    char line[DB_KINDS_LINE];
-    (void)d;
-    (void)db_intensity_crystals_line(((const intensities_view *)of)->result, line);
-    return json_string(line);
-}
-
-/* Agreement with the reference; null without a reference. */
-static json_t *agreement(db_document *d, const void *of) {
-    const db_reference_agreement *const a =
-        &db_intensities_of(((const intensities_view *)of)->result)->agreement;
-    (void)d;
-    return db_document_number(a->count ? a->correlation : (double)NAN);
 }
 
 /* Scales of a series at a knot. */
@@ -217,8 +192,7 @@ static TABLE(knot_fields, knot_rows);
 #undef OF
 
 static json_t *knots(db_document *d, const void *of) {
-    const db_smooth_scales *const s =
-        &db_intensities_of(((const intensities_view *)of)->result)->smooth;
+    const db_smooth_scales *const s = ((const intensities_view *)of)->scales;
     json_t *const array = json_array();
     for (size_t sweep = 0; sweep < s->sweeps; sweep++)
         for (size_t k = s->first[sweep]; k < s->first[sweep + 1]; k++) {
@@ -232,18 +206,17 @@ static json_t *knots(db_document *d, const void *of) {
 
 #define OF intensities_view
 static const db_json_field intensity_rows[] = {
-    MADE("space_group", group_name, "text", NULL, "", "Hermann-Mauguin symbol"),
+    NAMED("space_group", group, "", "Hermann-Mauguin symbol"),
     VALUE(d_min, "Å", "finest resolution in use"),
     FLAG(anomalous, "Bijvoet mates have separate intensities"),
     VALUE(passes, "",
           "passes over all pixels; 0: intensities of single shots, scaled and averaged"),
-    MADE("indexing", indexing, "text", NULL, "",
-         "result of reindexing; empty: the lattice allows one way of indexing only"),
-    MADE("crystals", crystals, "text", NULL, "",
-         "other crystal forms among the shots; empty: one form only"),
-    MADE("reference_agreement", agreement, "number", NULL, "",
-         "correlation of the reference with the intensities of single shots at the start, relative "
-         "to the mean at their resolution and corrected for errors; null: no reference"),
+    VALUE(indexing, "", "result of reindexing; empty: the lattice allows one way of indexing only"),
+    VALUE(crystals, "", "other crystal forms among the shots; empty: one form only"),
+    NAMED(
+        "reference_agreement", agreement, "",
+        "correlation of the reference with the intensities of single shots at the start, relative "
+        "to the mean at their resolution and corrected for errors; null: no reference"),
     MADE("scales", knots, "list", &knot_fields, "",
          "rotation series: scale of intensities on each frame, linear between these knots; else "
          "empty"),
@@ -264,7 +237,11 @@ json_t *db_make_intensities(db_document *d, const void *of) {
                               .d_min = a->list.d_min,
                               .anomalous = a->list.anomalous,
                               .passes = a->passes,
-                              .result = result };
+                              .agreement =
+                                  a->agreement.count ? a->agreement.correlation : (double)NAN,
+                              .scales = &a->smooth };
+    db_intensity_indexing_line(result, view.indexing);
+    (void)db_intensity_crystals_line(result, view.crystals);
     db_intensity_statistics(result, &view.statistics);
     return db_json_object(d, &db_intensity_fields, &view);
 }
