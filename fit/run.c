@@ -5,8 +5,6 @@
 #include "fit/intensities/boxes.h"
 #include "fit/intensities/joint_intensities.h"
 #include "fit/intensities/restraint.h"
-#include "fit/intensities/series_merge.h"
-#include "fit/intensities/stage.h"
 #include "fit/result/estimates.h"
 #include "fit/search/check_settings.h"
 #include "fit/search/driver.h"

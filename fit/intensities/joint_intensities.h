@@ -8,6 +8,7 @@
 #include "fit/merge/scaling.h"
 #include "fit/merge/smooth_scales.h"
 #include "fit/shots/shots.h"
+#include "fit/shots/first_frame.h"
 
 /* Results of the stage of joint intensities; or, without passes, merged passages of a series. */
 struct db_joint_intensities {
@@ -37,5 +38,16 @@ db_status db_joint_indexing_resolve(const db_shots *all, const db_asu_list *list
                                     db_crystal_kinds *kinds);
 
 void db_joint_intensities_destroy(db_joint_intensities **intensities);
+
+/* The stage of joint intensities, which are refined together with shared quantities and the shots' own
+ * (docs/theory/joint-intensities.md): minimizes over all shots, whose pixels are in the store. Afterwards their models are at
+ * the minimum. result: receives the intensities, and statistics of shots. */
+db_status db_intensity_stage_run(db_shots *all, int stage, db_stage_result *end,
+                                 db_fit_shots_result *result);
+
+/* Merges passages of equivalent reflections of a rotation series, of all sweeps, on one scale (docs/theory/merging.md, Frames
+ * of a series): fills result->merged from result->passages, in rank 0. */
+db_status db_series_merge(const db_shots *all, const db_first_frame *first,
+                          db_fit_shots_result *result);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/merge/merged_files.h"
-#include "fit/intensities/stage.h"
+#include "fit/intensities/joint_intensities.h"
 #include "fit/verdict/verdict_of_light.h"
 
 #include <dualbragg/expert/fit_files.h>

@@ -1,5 +1,4 @@
 /* Passages of a rotation series become observations, which are scaled and merged. */
-#include "fit/intensities/series_merge.h"
 
 #include "base/context_internal.h"
 #include "base/vector.h"

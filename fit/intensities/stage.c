@@ -1,5 +1,5 @@
 /* The search for joint intensities. */
-#include "fit/intensities/stage.h"
+#include "fit/intensities/joint_intensities.h"
 
 #include "fit/intensities/messages.h"
 #include "fit/intensities/search.h"
@@ -12,7 +12,6 @@
 #include "fit/shots/records.h"
 #include "fit/shots/series.h"
 #include "fit/shots/shares.h"
-#include "fit/shots/sweeps.h"
 #include "fit/shots/workers.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef DB_FIT_OBJECTIVE_EVALUATE_H
 #define DB_FIT_OBJECTIVE_EVALUATE_H
 
-#include "fit/objective/run_boxes.h"
+#include "fit/objective/objective.h"
 
 /* Fills the objective's results. Allocates nothing; the same bits for any number of threads. */
 db_status db_objective_evaluate(db_objective *objective, const double *values,

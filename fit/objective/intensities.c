@@ -5,7 +5,7 @@
 #include "loss/eliminate.h"
 #include "base/quantile.h"
 #include "base/threads.h"
-#include "fit/objective/run_boxes.h"
+#include "fit/objective/objective.h"
 
 #include <math.h>
 #include <stdlib.h>

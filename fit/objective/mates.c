@@ -1,5 +1,5 @@
 /* Errors of partialities by maximum likelihood of the differences between symmetry mates. */
-#include "fit/objective/mates.h"
+#include "fit/objective/model_image.h"
 
 #include "base/context_internal.h"
 #include "base/quantile.h"

@@ -6,7 +6,6 @@
 #include "fit/pixels/measured_image.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/every_box.h"
-#include "fit/objective/mates.h"
 #include "fit/objective/statistics.h"
 
 #include <math.h>

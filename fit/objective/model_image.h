@@ -3,6 +3,7 @@
 #define DB_FIT_OBJECTIVE_MODEL_IMAGE_H
 
 #include "fit/objective/stage_data.h"
+#include <dualbragg/fit.h>
 
 /* A given intensity of a reflection. */
 typedef struct db_given_intensity {
@@ -35,5 +36,10 @@ db_status db_model_image(db_context *context, const db_experiment *experiment,
 db_status db_model_image_of_region(db_context *context, db_objective *objective,
                                    const db_fit_data *data, size_t *explained,
                                    db_model_images *images);
+
+/* Estimates the error of partialities, and adds it to square_sigma of all reflections. symmetry: of the settings, a space
+ * group, lattice or crystal system; "": Friedel mates alone. */
+db_status db_mates_widen(db_context *context, const char *symmetry, const double cell[6],
+                         db_fit_reflection *list, size_t count, db_fit_mates *mates);
 
 #endif

@@ -159,4 +159,12 @@ static inline double db_objective_trust(const db_objective *objective, size_t bl
     return objective->trust ? (double)objective->trust[block] : 1;
 }
 
+/* Runs db_boxes_evaluate for all blocks, with the objective's loss and rule, from and to its solutions. result:
+ * work->sums for GRADIENT and NORMAL, work->linear_sums for LINEAR. Nothing without blocks. */
+db_status db_objective_run_boxes(db_objective *objective, db_boxes_image image, int solve,
+                                 db_boxes_sums sums);
+
+/* Brings the rendered image into objective->shape. */
+db_status db_objective_bring(db_objective *objective);
+
 #endif

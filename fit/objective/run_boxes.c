@@ -1,5 +1,5 @@
 /* Blocks of an objective as boxes of the library. */
-#include "fit/objective/run_boxes.h"
+#include "fit/objective/objective.h"
 
 #include "base/context_internal.h"
 

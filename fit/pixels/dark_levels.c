@@ -4,7 +4,7 @@
 #include "base/context_internal.h"
 #include "base/quantile.h"
 #include "fit/pixels/measured_image.h"
-#include "fit/pixels/third_moment.h"
+#include "fit/pixels/photon_step.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -26,4 +26,11 @@ db_status db_dark_levels_find(db_context *context, db_measured_image *image,
 /* Adds the subtracted dark levels to counts of the same pixels. */
 void db_dark_levels_add(const db_measured_image *image, float *counts);
 
+/* Estimates an open gain (NAN). It is the image's own; if most pixels have no photon, it is the step between
+ * counts of the others. If pixels scatter by more than twice the variance of photons at this gain, the scatter
+ * gives gain and readout noise (a given readout noise stays), and dark levels that differ from place to place are
+ * subtracted from the image. */
+db_status db_image_noise_estimate(db_context *context, db_measured_image *image,
+                                  db_fit_settings *settings, db_image_noise *noise);
+
 #endif

@@ -1,5 +1,5 @@
 /* Compares the scatter of neighbouring pixels, square by square, with the scatter of photons. */
-#include "fit/pixels/image_noise.h"
+#include "fit/pixels/dark_levels.h"
 
 #include "base/context_internal.h"
 #include "base/quantile.h"

@@ -24,4 +24,9 @@ typedef struct db_photon_step {
 db_status db_photon_step_find(db_context *context, const db_measured_image *image,
                               db_photon_step *step);
 
+/* Finds the counts of a photon, many of which overlap, from the skewness of background pixels. readout: standard deviation of
+ * readout noise; 0: not known. Leaves 0 counts if spots stand in most squares of the image. */
+db_status db_third_moment_find(db_context *context, const db_measured_image *image, double readout,
+                               db_photon_step *step);
+
 #endif

@@ -2,7 +2,7 @@
 #include "base/context_internal.h"
 #include "fit/config/detector_modules.h"
 #include "fit/config/listed_experiment.h"
-#include "fit/pixels/image_noise.h"
+#include "fit/pixels/dark_levels.h"
 #include "fit/pixels/listed_pixels.h"
 #include "fit/pixels/measured_image.h"
 

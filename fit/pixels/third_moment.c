@@ -1,5 +1,5 @@
 /* Counts of a photon by the third moment (docs/theory/noise-of-images.md, Light that hardly varies). */
-#include "fit/pixels/third_moment.h"
+#include "fit/pixels/photon_step.h"
 
 #include "base/context_internal.h"
 #include "base/quantile.h"

@@ -6,7 +6,7 @@
 #include "fit/config/modes.h"
 #include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
-#include "fit/search/nlopt_search.h"
+#include "fit/search/search.h"
 
 #include <dualbragg/expert/fit_quantities.h>
 

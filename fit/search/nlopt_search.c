@@ -1,5 +1,5 @@
 /* Methods of NLopt. Its coordinate x of an unknown: value = start + x scale. */
-#include "fit/search/nlopt_search.h"
+#include "fit/search/search.h"
 
 #include "base/context_internal.h"
 

@@ -78,4 +78,7 @@ db_status db_search_look(db_search *search, const double *x, db_objective_depth 
  * Gradient and normal matrix as deep as asked. */
 int db_search_evaluate(db_search *search, const double *x, db_objective_depth depth, double *loss);
 
+/* Searches from the values of the search with its algorithm, which is one of NLopt. */
+db_status db_nlopt_search(db_search *search);
+
 #endif

@@ -4,6 +4,8 @@
 
 #include "fit/shots/checkpoint.h"
 #include "fit/shots/shots.h"
+#include "fit/shots/links.h"
+#include "fit/shots/shot_fit.h"
 
 /* Makes room for the local values of a shot in a joint stage. */
 db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage);
@@ -24,5 +26,9 @@ void db_joint_record(db_shots *all, size_t shared, const size_t *index, const db
 
 /* Moves all models to these values of the unknowns, and to the local quantities of their best points. */
 db_status db_joint_models_store(db_shots *all, int stage, const double *unknown);
+
+/* Estimates errors of shared and local quantities and statistics of the shots. Their models are at the start of
+ * the stage, their best points at its minimum. */
+db_status db_joint_conclude(db_shots *all, const db_joint_minimum *at, db_fit_shots_result *result);
 
 #endif

@@ -1,5 +1,5 @@
 /* Results of a joint refinement: errors of shared and local quantities, statistics of shots. */
-#include "fit/shots/joint_conclude.h"
+#include "fit/shots/joint.h"
 
 #include "base/context_internal.h"
 #include "fit/linear/cholesky.h"
@@ -7,7 +7,6 @@
 #include "fit/result/errors.h"
 #include "fit/result/estimates.h"
 #include "fit/shots/series.h"
-#include "fit/shots/series_turns.h"
 #include "fit/shots/workers.h"
 #include "fit/objective/statistics.h"
 #include "fit/config/quantity.h"

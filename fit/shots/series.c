@@ -4,7 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/linear/linearization.h"
 #include "fit/objective/evaluate.h"
-#include "fit/objective/run_boxes.h"
+#include "fit/objective/objective.h"
 #include "fit/shots/records.h"
 #include "fit/shots/series_parts.h"
 #include "fit/shots/series_state.h"

@@ -8,6 +8,7 @@
 
 #include "fit/shots/links.h"
 #include "fit/shots/shot_fit.h"
+#include "fit/shots/shots.h"
 
 #include <dualbragg/fit_run.h>
 
@@ -65,5 +66,16 @@ void db_series_judge_light(db_shots *all);
 db_status db_series_passages(db_shots *all, db_fit_shots_result *result);
 /* Leaves out passages with a frame that was excluded since: neither its pixels nor its model count any more. */
 void db_series_drop_passages(const db_shots *all, db_fit_shots_result *result);
+
+/* Numbers the sweeps of the frames in use, in all->frames.sweep. All processes call it. */
+db_status db_sweeps_find(db_shots *all);
+
+/* At the minimum of the last stage, whose frames have been noted and gathered: all->frames.turns says in words what turns of
+ * frames are likelier than those of the model (docs/theory/verdict.md, Turns of a series); "": none. All processes call it. */
+db_status db_series_judge_turns(db_shots *all, const db_joint_minimum *at);
+
+/* Then, with the light of frames: the same of frames that meet, though their widths are not their steps. All processes call
+ * it. */
+db_status db_series_judge_width(db_shots *all);
 
 #endif

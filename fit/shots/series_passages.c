@@ -2,7 +2,6 @@
 #include "base/context_internal.h"
 #include "fit/shots/series.h"
 #include "fit/shots/series_state.h"
-#include "fit/shots/series_turns.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"
 

@@ -1,6 +1,5 @@
 /* Turns of the frames of a series beside those of its model: another rate of the spindle, another spindle, a turn from some frame
  * on. What frames say of the crystal's angles says it, without another rendering. */
-#include "fit/shots/series_turns.h"
 
 #include "base/context_internal.h"
 #include "base/degree.h"

@@ -1,6 +1,6 @@
 /* The width of frames: is the light of reflections on frames as if these met each other, though they are said to have gaps or to
  * overlap, or the other way round? (docs/theory/verdict.md, Turns of a series) */
-#include "fit/shots/series_turns.h"
+#include "fit/shots/series.h"
 
 #include "base/context_internal.h"
 #include "fit/shots/series_state.h"

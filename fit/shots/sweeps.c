@@ -1,5 +1,5 @@
 /* Sweeps of a series: runs of frames on which a crystal turns on, on one setting of the goniometer. */
-#include "fit/shots/sweeps.h"
+#include "fit/shots/series.h"
 
 #include "base/context_internal.h"
 #include "base/degree.h"

@@ -1,6 +1,6 @@
 /* Another crystal on the image: searches for a lattice of the same cell among the spots that lie at no reflection
  * of the model, however weakly excited (docs/theory/verdict.md, Another lattice). */
-#include "fit/verdict/other_lattice.h"
+#include "fit/verdict/conclude.h"
 
 #include "base/context_internal.h"
 #include "fit/search/find_orientation.h"

@@ -1,5 +1,5 @@
 /* Copies shoeboxes with their model into a result, and marks those that are outliers. */
-#include "fit/verdict/result_boxes.h"
+#include "fit/verdict/conclude.h"
 
 #include "base/context_internal.h"
 #include "base/quantile.h"

@@ -3,7 +3,7 @@
  * the held constants; as far as these differ from the symmetric ones by more than chance, the moves are errors of the
  * refined quantities. Constants whose stage was not earned keep their values, but nobody has said that these are known: what
  * they do to the refined quantities is an error of these, chance or not (docs/theory/refinement.md, Errors). */
-#include "fit/verdict/strained_lattice.h"
+#include "fit/verdict/conclude.h"
 
 #include "base/context_internal.h"
 #include "fit/config/config_refine.h"

@@ -3,7 +3,6 @@
 #include "support/unit_test.h"
 #include "base/quantile.h"
 #include "fit/config/crystal_system.h"
-#include "fit/objective/mates.h"
 #include "fit/objective/model_image.h"
 #include "fit/rendered_image.h"
 

@@ -2,10 +2,10 @@
 
 #include "support/unit_test.h"
 #include "support/instruction_sets.h"
-#include "fit/pixels/image_noise.h"
+#include "fit/pixels/dark_levels.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/pixels/strong_pixels.h"
-#include "fit/pixels/third_moment.h"
+#include "fit/pixels/photon_step.h"
 #include "support/naive_surroundings.h"
 
 #include <dualbragg/expert/instruction_set.h>

@@ -3,7 +3,6 @@
 #include "support/context.h"
 #include "fit/shots/series.h"
 #include "fit/shots/series_state.h"
-#include "fit/shots/series_turns.h"
 
 #include <math.h>
 #include <stdlib.h>

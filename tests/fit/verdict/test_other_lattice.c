@@ -3,7 +3,7 @@
 #include "support/context.h"
 #include "fit/rendered_image.h"
 #include "fit/verdict/evidence.h"
-#include "fit/verdict/other_lattice.h"
+#include "fit/verdict/conclude.h"
 
 #include <stdlib.h>
 #include <string.h>
