@@ -6,7 +6,6 @@
 #include "fit/report/refined_config.h"
 #include "fit/report/result_fields.h"
 #include "fit/report/value_with_error.h"
-#include "fit/report/write_curves.h"
 #include "fit/intensities/outputs.h"
 
 #include <dualbragg/expert/fit_files.h>

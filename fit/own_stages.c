@@ -12,7 +12,7 @@
 #include "fit/verdict/rivals.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/pixels/shoeboxes.h"
-#include "fit/intensities/boxes.h"
+#include "fit/intensities/joint_intensities.h"
 #include "fit/search/agreement.h"
 #include "fit/shots/checkpoint_parts.h"
 #include "fit/shots/joint.h"

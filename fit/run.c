@@ -2,7 +2,6 @@
 #include "base/context_internal.h"
 #include "fit/config/modes.h"
 #include "fit/config/orientation.h"
-#include "fit/intensities/boxes.h"
 #include "fit/intensities/joint_intensities.h"
 #include "fit/intensities/restraint.h"
 #include "fit/result/estimates.h"

@@ -1,6 +1,6 @@
 /* Shots as tasks of a job array. */
 #define _POSIX_C_SOURCE 200809L
-#include "fit/cli/array_tasks.h"
+#include "fit/cli/fit_run.h"
 
 #include "base/path.h"
 #include "cli/complaint.h"

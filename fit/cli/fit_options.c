@@ -1,5 +1,5 @@
 /* Reading the arguments of "dualbragg fit". */
-#include "fit/cli/fit_options.h"
+#include "fit/cli/fit_run.h"
 
 #include "cli/complaint.h"
 #include "fit/config/config_print.h"

@@ -1,6 +1,6 @@
 /* Files that a refinement reads, and the lock of its outputs. */
 #define _XOPEN_SOURCE 700
-#include "fit/cli/run_files.h"
+#include "fit/cli/fit_run.h"
 
 #include "cli/complaint.h"
 #include "base/temporary_file.h"

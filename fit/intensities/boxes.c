@@ -1,5 +1,5 @@
 /* Selection of a shot's reflections that get shoeboxes for joint intensities. */
-#include "fit/intensities/boxes.h"
+#include "fit/intensities/joint_intensities.h"
 
 #include "base/context_internal.h"
 #include "base/photon_energy.h"

@@ -2,13 +2,15 @@
 #ifndef DB_FIT_INTENSITIES_JOINT_INTENSITIES_H
 #define DB_FIT_INTENSITIES_JOINT_INTENSITIES_H
 
+#include "fit/merge/asymmetric_unit.h"
 #include "fit/merge/crystal_kinds.h"
 #include "fit/merge/indexing.h"
-#include "fit/merge/statistics.h"
 #include "fit/merge/scaling.h"
 #include "fit/merge/smooth_scales.h"
-#include "fit/shots/shots.h"
+#include "fit/merge/statistics.h"
+#include "fit/pixels/shoeboxes.h"
 #include "fit/shots/first_frame.h"
+#include "fit/shots/shots.h"
 
 /* Results of the stage of joint intensities; or, without passes, merged passages of a series. */
 struct db_joint_intensities {
@@ -49,5 +51,15 @@ db_status db_intensity_stage_run(db_shots *all, int stage, db_stage_result *end,
  * of a series): fills result->merged from result->passages, in rank 0. */
 db_status db_series_merge(const db_shots *all, const db_first_frame *first,
                           db_fit_shots_result *result);
+
+/* The finest resolution (angstrom) at which half of the rays around the beam meet a panel. */
+db_status db_intensity_rim(db_context *context, const db_experiment *experiment, double *dmin);
+
+/* Boxes of all listed reflections that are bright enough in the model. Measured counts must not select them, or
+ * intensities would come out too large. Weights have no error of shape, because the scatter between shots gives
+ * it. */
+db_status db_intensity_boxes_take(db_context *context, const db_experiment *experiment,
+                                  const db_fit_data *data, const db_asu_list *list,
+                                  db_shoeboxes *boxes);
 
 #endif

@@ -3,10 +3,10 @@
 #ifndef DB_FIT_INTENSITIES_RESTRAINT_H
 #define DB_FIT_INTENSITIES_RESTRAINT_H
 
-#include "fit/merge/observations.h"
-#include "fit/merge/statistics.h"
 #include "fit/merge/asymmetric_unit.h"
+#include "fit/merge/observations.h"
 #include "fit/merge/shells.h"
+#include "fit/merge/statistics.h"
 
 #include <dualbragg/fit_settings.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/context_internal.h"
 #include "fit/intensities/messages.h"
-#include "fit/merge/lower_symmetry.h"
+#include "fit/merge/indexing.h"
 #include "fit/shots/records.h"
 #include "fit/shots/workers.h"
 

@@ -2,7 +2,6 @@
 #include "base/context_internal.h"
 #include "base/measured_pixels.h"
 #include "fit/pixels/dark_levels.h"
-#include "fit/objective/lattice_light.h"
 #include "fit/objective/model_image.h"
 #include "fit/lists/shot_list.h"
 

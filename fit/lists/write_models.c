@@ -8,7 +8,7 @@
 #include "fit/config/listed_experiment.h"
 #include "fit/config/quantity.h"
 #include "fit/report/refined_config.h"
-#include "fit/report/write_curves.h"
+#include "fit/report/result_fields.h"
 #include "fit/lists/join_scan.h"
 #include "fit/lists/shot_list.h"
 #include "fit/verdict/verdict_tests.h"

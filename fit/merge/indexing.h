@@ -64,4 +64,21 @@ db_status db_indexing_result_make(db_context *context, const db_asu_list *list, 
                                   db_indexing_result *result);
 void db_indexing_result_clear(db_indexing_result *result);
 
+/* A space group that has more rotations than the crystal: shots of the crystal, indexed in several ways, would have one mean
+ * for different reflections (docs/theory/merging.md, Symmetry). */
+
+/* A symmetry that lacks rotations of the group, and by which the shots agree better. */
+typedef struct db_lower_symmetry {
+    double
+        gain; /* log probability of the measurements by it minus that by the group; 0: there is none */
+    int rotations;    /* that it keeps */
+    db_indexing lost; /* one that it lacks */
+} db_lower_symmetry;
+
+/* Compares the group with its largest subgroups. Measurements follow one way of indexing; shots that do not belong to the
+ * others are excluded. */
+db_status db_lower_symmetry_find(db_context *context, const db_asu_list *list,
+                                 const db_observations *observations, const db_scaling *known,
+                                 db_lower_symmetry *lower);
+
 #endif

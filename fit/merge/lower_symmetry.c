@@ -1,5 +1,5 @@
 /* Compares a space group with its subgroups by the intensities of shots. */
-#include "fit/merge/lower_symmetry.h"
+#include "fit/merge/indexing.h"
 
 #include "base/context_internal.h"
 #include "fit/config/certain.h"

@@ -1,6 +1,6 @@
 /* Renders the shoeboxes of all predicted reflections in one plan, and fits intensity and
  * background of each. */
-#include "fit/objective/every_box.h"
+#include "fit/objective/model_image.h"
 
 #include "base/context_internal.h"
 #include "fit/objective/intensities.h"

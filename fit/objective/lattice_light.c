@@ -1,5 +1,5 @@
 /* Light of several crystals on one image. */
-#include "fit/objective/lattice_light.h"
+#include "fit/objective/model_image.h"
 
 #include "base/context_internal.h"
 #include "fit/objective/evaluate.h"

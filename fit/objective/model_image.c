@@ -5,7 +5,6 @@
 #include "base/threads.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/objective/evaluate.h"
-#include "fit/objective/every_box.h"
 #include "fit/objective/statistics.h"
 
 #include <math.h>

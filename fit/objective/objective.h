@@ -5,8 +5,8 @@
 #define DB_FIT_OBJECTIVE_OBJECTIVE_H
 
 #include "fit/config/quantity.h"
-#include "fit/pixels/fit_data.h"
 #include "fit/objective/variables.h"
+#include "fit/pixels/fit_data.h"
 
 /* Rule for the intensity J of blocks. */
 typedef enum db_intensity_rule {

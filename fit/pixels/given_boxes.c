@@ -1,5 +1,5 @@
 /* Shoeboxes of a list. */
-#include "fit/pixels/given_boxes.h"
+#include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
 

@@ -1,5 +1,5 @@
 /* Neighbours of predicted reflections, by cells. */
-#include "fit/pixels/reflection_grid.h"
+#include "fit/pixels/shoeboxes.h"
 
 #include "base/context_internal.h"
 #include "base/rounding.h"

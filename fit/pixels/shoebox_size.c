@@ -3,8 +3,6 @@
 
 #include "base/context_internal.h"
 #include "base/quantile.h"
-#include "fit/pixels/given_boxes.h"
-#include "fit/pixels/reflection_grid.h"
 
 #include <dualbragg/spots.h>
 #include <dualbragg/expert/spot_places.h>

@@ -5,9 +5,7 @@
 #include "base/large_memory.h"
 #include "base/rounding.h"
 #include "base/threads.h"
-#include "fit/pixels/given_boxes.h"
 #include "fit/pixels/measured_image.h"
-#include "fit/pixels/reflection_grid.h"
 #include "fit/pixels/rendering.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 
 #include "fit/pixels/fit_data.h"
 #include "fit/pixels/predict.h"
+#include <stdint.h>
 
 /* Least fraction of usable pixels of a box. */
 static const double DB_SHOEBOX_USABLE = 0.3;
@@ -112,5 +113,46 @@ db_status db_shoebox_size_predict(db_context *context, const db_experiment *expe
  * experiment gives own and foreign light, so the choice does not depend on counts. */
 db_status db_overlap_exclude(db_context *context, const db_experiment *experiment,
                              const db_fit_settings *settings, size_t fewest, db_shoeboxes *boxes);
+
+/* Shoeboxes of a list: each is any rectangle of pixels. */
+
+/* Assigns boxes to reflections: *given, to be freed, has a box or NULL for each predicted reflection. A box with
+ * indices belongs to this reflection, if it is predicted there; a box without to the reflection predicted nearest
+ * to its middle. */
+db_status db_given_boxes_assign(db_context *context, const db_fit_spots *boxes,
+                                const db_predicted_spots *prediction, const db_fit_spot ***given);
+
+/* Half the width (pixels) of squares around the largest box. */
+int db_given_boxes_half_width(const db_fit_spots *boxes);
+
+/* Square of pixels around a box, moved to be on a panel of these sizes. */
+db_region db_given_box_region(const db_fit_spot *box, int half_width, const int pixels[2]);
+
+/* Clears pixels of the square outside the box; returns whether any are left. */
+int db_given_box_pixels(const db_fit_spot *box, const db_region *region, uint8_t *own);
+
+/* Sharing of pixels by neighbouring reflections. */
+
+/* Predicted reflections sorted into square cells of the panels. */
+typedef struct db_reflection_grid {
+    const db_predicted_spots *prediction;
+    double cell;       /* pixels */
+    int columns, rows; /* of one panel */
+    size_t panels;
+    size_t *start;         /* [panels * columns * rows + 1]: first entry of each cell in `entry` */
+    size_t *entry;         /* [count]: indices of reflections, cell by cell */
+    double (*position)[2]; /* [count]: their positions, in the same order */
+} db_reflection_grid;
+
+/* cell: pixels; at least the largest distance at which reflections share pixels. */
+db_status db_reflection_grid_make(db_context *context, const db_predicted_spots *prediction,
+                                  const db_detector *detector, double cell,
+                                  db_reflection_grid *grid);
+void db_reflection_grid_clear(db_reflection_grid *grid);
+
+/* Clears own[] at pixels of a square region (fast index fastest) that are nearer to another reflection than to
+ * number `reflection`. */
+void db_reflection_grid_share(const db_reflection_grid *grid, size_t reflection,
+                              const db_region *region, uint8_t *own);
 
 #endif

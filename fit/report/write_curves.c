@@ -1,5 +1,5 @@
 /* Refined curves of f' and f'': a file of each, and a list in PREFIX.json. */
-#include "fit/report/write_curves.h"
+#include "fit/report/result_fields.h"
 
 #include "base/context_internal.h"
 #include "base/text_stream.h"

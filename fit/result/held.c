@@ -1,5 +1,5 @@
 /* What quantities that are held do to the errors of refined ones. */
-#include "fit/result/held.h"
+#include "fit/result/errors.h"
 
 #include "base/context_internal.h"
 #include "fit/linear/cholesky.h"

@@ -1,9 +1,8 @@
-/* Search for a cell: three translations of the crystal (translations.h) make a lattice. The lattice that chance
+/* Search for a cell: three translations of the crystal (translations.c) make a lattice. The lattice that chance
  * explains least is refined by least squares in the linear variables, its reciprocal basis and the beam. The
  * search takes longer and longer translations until a lattice has most of the spots (docs/theory/refinement.md,
  * Unknown cells). */
 #include "fit/search/cell_search.h"
-#include "fit/search/translations.h"
 
 #include "base/context_internal.h"
 #include "base/vector.h"

@@ -8,7 +8,6 @@
 #include "fit/pixels/observed_spots.h"
 #include "fit/search/orientation_search.h"
 #include "fit/search/search_spots.h"
-#include "fit/search/wide_search.h"
 #include "base/degree.h"
 #include "base/vector.h"
 

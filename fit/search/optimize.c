@@ -1,5 +1,5 @@
 /* One stage of one image. */
-#include "fit/search/optimize.h"
+#include "fit/search/refinement.h"
 
 #include "base/context_internal.h"
 #include "fit/config/orientation.h"

@@ -2,10 +2,10 @@
 #ifndef DB_FIT_SEARCH_REFINEMENT_H
 #define DB_FIT_SEARCH_REFINEMENT_H
 
-#include "fit/search/optimize.h"
 #include "fit/objective/stage_data.h"
 #include "fit/pixels/fit_data.h"
 #include "fit/pixels/observed_spots.h"
+#include "fit/search/driver.h"
 
 /* The same lattice with other indices: beside another beam centre (mm) its spots stay where they are. */
 typedef struct db_other_indices {
@@ -85,5 +85,16 @@ db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result 
  * of the spots found without a model, whichever is coarser. 0: none. */
 db_status db_stage_limit(db_context *context, const db_experiment *model, const db_fit_data *data,
                          int number, double *dmin);
+
+/* Minimizes from the variables' start with the stage's algorithm. The history gets values as users know them
+ * (below). Fails for a bad configuration; otherwise the result says how the stage ended. */
+db_status db_optimize_stage(db_objective *objective, const db_fit_stage *stage, int number,
+                            const db_crystal *given, db_fit_course *course,
+                            db_stage_result *result);
+
+/* Values of the settings' parameters as users know them: angles relative to the given crystal's orientation. */
+void db_report_values(const db_fit_settings *settings, const db_crystal *given,
+                      const db_experiment *experiment, const db_panel_placement *placement,
+                      double *value);
 
 #endif

@@ -2,7 +2,7 @@
  * translation of the crystal, wherever the beam is: a shift of all q only changes its phase. The sum is taken on a
  * grid of t, along the axes of inertia of the spots; spots of a still are in a thin bowl, across which the grid is
  * coarse. Its highest points climb to maxima (docs/theory/refinement.md, Unknown cells). */
-#include "fit/search/translations.h"
+#include "fit/search/cell_search.h"
 
 #include "base/context_internal.h"
 #include "base/threads.h"

@@ -4,7 +4,7 @@
  * transform along directions, as in Steller, Bolotovsky and Rossmann, J. Appl. Cryst. 30, 1036, 1997, but of its
  * modulus); two of them that enclose the cell's angle give an orientation (docs/theory/refinement.md, Search for
  * the orientation). */
-#include "fit/search/wide_search.h"
+#include "fit/search/orientation_search.h"
 
 #include "base/context_internal.h"
 #include "base/degree.h"

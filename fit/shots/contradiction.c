@@ -1,5 +1,5 @@
 /* A shot of another detector than the others' asks for other shared quantities than they do: a score test of each shot. */
-#include "fit/shots/contradiction.h"
+#include "fit/shots/outliers.h"
 
 #include "base/quantile.h"
 #include "fit/linear/cholesky.h"

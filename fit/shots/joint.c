@@ -1,7 +1,6 @@
 /* A joint stage: the search for the quantities that shots share. A checkpoint can resume it. */
 #include "fit/shots/joint.h"
 
-#include "fit/shots/contradiction.h"
 #include "fit/shots/curves.h"
 #include "fit/shots/outliers.h"
 

@@ -3,9 +3,9 @@
 #define DB_FIT_SHOTS_JOINT_H
 
 #include "fit/shots/checkpoint.h"
-#include "fit/shots/shots.h"
 #include "fit/shots/links.h"
 #include "fit/shots/shot_fit.h"
+#include "fit/shots/shots.h"
 
 /* Makes room for the local values of a shot in a joint stage. */
 db_status db_joint_make_room(db_shots *all, db_context *context, size_t shot, int stage);

@@ -2,7 +2,7 @@
 #include "fit/shots/lattices.h"
 
 #include "base/context_internal.h"
-#include "fit/objective/lattice_light.h"
+#include "fit/objective/model_image.h"
 #include "fit/shots/joint_stages.h"
 #include "fit/shots/team.h"
 #include "fit/shots/workers.h"

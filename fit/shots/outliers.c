@@ -5,7 +5,6 @@
 #include "base/quantile.h"
 #include "fit/config/certain.h"
 #include "fit/search/agreement.h"
-#include "fit/shots/contradiction.h"
 #include "fit/shots/records.h"
 #include "fit/shots/series.h"
 #include "fit/shots/shares.h"

@@ -2,9 +2,9 @@
 #ifndef DB_FIT_VERDICT_CONCLUDE_H
 #define DB_FIT_VERDICT_CONCLUDE_H
 
+#include "fit/objective/objective.h"
 #include "fit/objective/stage_data.h"
 #include "fit/pixels/shoeboxes.h"
-#include "fit/objective/objective.h"
 #include "fit/verdict/evidence.h"
 
 /* Fills before, after, error, correlation, shoeboxes and model_image of a result whose start,

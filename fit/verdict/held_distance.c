@@ -5,7 +5,6 @@
 #include "fit/objective/evaluate.h"
 #include "fit/objective/statistics.h"
 #include "fit/result/errors.h"
-#include "fit/result/held.h"
 #include "fit/verdict/evidence.h"
 #include "fit/verdict/rivals.h"
 #include "fit/verdict/spot_regions.h"

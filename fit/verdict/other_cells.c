@@ -1,6 +1,6 @@
 /* A wavelength that is wrong by a factor multiplies all edges of a cell by it, and changes nothing else of an image: it shows
  * beside the cells of other shots alone. */
-#include "fit/verdict/other_cells.h"
+#include "fit/verdict/warnings.h"
 
 #include "base/context_internal.h"
 

@@ -14,7 +14,7 @@
 #include "fit/objective/variables.h"
 #include "fit/search/agreement.h"
 #include "fit/search/automatic.h"
-#include "fit/search/wide_search.h"
+#include "fit/search/orientation_search.h"
 #include "fit/verdict/rivals.h"
 #include "fit/verdict/spot_blocks.h"
 

@@ -9,7 +9,7 @@
 #include "fit/config/config_refine.h"
 #include "fit/config/quantity.h"
 #include "fit/linear/cholesky.h"
-#include "fit/result/held.h"
+#include "fit/result/errors.h"
 #include "fit/search/moment_stage.h"
 #include "fit/verdict/held_distance.h"
 #include "fit/verdict/rivals.h"

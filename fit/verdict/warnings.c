@@ -2,7 +2,6 @@
 #include "fit/verdict/warnings.h"
 
 #include "fit/verdict/held_distance.h"
-#include "fit/verdict/other_cells.h"
 
 #include "base/shown_text.h"
 #include "base/context_internal.h"

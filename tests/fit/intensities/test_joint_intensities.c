@@ -2,7 +2,7 @@
  * halves that agree; what a shot says of them agrees with differences of its loss. */
 
 #include "support/unit_test.h"
-#include "fit/intensities/boxes.h"
+#include "fit/intensities/joint_intensities.h"
 #include "fit/intensities/outputs.h"
 #include "fit/objective/evaluate.h"
 #include "fit/objective/stage_data.h"

@@ -2,7 +2,6 @@
 #include "support/context.h"
 #include "fit/made_up_shots.h"
 #include "fit/merge/indexing.h"
-#include "fit/merge/lower_symmetry.h"
 #include "fit/merge/scaling.h"
 
 #include <dualbragg/expert/symmetry.h>

@@ -1,7 +1,7 @@
 /* Boxes that are measured in the image have the coefficients and the excess of boxes that are filled and weighed
  * all at once, bit by bit; and boxes that are counted are as many. */
 #include "support/unit_test.h"
-#include "fit/objective/every_box.h"
+#include "fit/objective/model_image.h"
 #include "fit/pixels/rendering.h"
 #include "fit/rendered_image.h"
 

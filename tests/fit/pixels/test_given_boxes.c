@@ -1,7 +1,7 @@
 /* Shoeboxes that a list gives, pixel by pixel. */
 
 #include "support/unit_test.h"
-#include "fit/pixels/given_boxes.h"
+#include "fit/pixels/shoeboxes.h"
 #include "fit/still_fit.h"
 #include "fit/rendered_image.h"
 #include "fit/scratch_file.h"

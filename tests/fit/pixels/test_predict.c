@@ -1,7 +1,7 @@
 /* Predicted reflections against what the simulator renders, and against the Ewald condition. */
 
 #include "support/unit_test.h"
-#include "fit/pixels/reflection_grid.h"
+#include "fit/pixels/shoeboxes.h"
 #include "fit/pixels/predict.h"
 #include "base/vector.h"
 #include "support/naive_geometry.h"

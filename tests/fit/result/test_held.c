@@ -1,7 +1,7 @@
 /* What quantities that are held do to errors of refined ones. */
 #include "support/unit_test.h"
 #include "fit/result/covariance.h"
-#include "fit/result/held.h"
+#include "fit/result/errors.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "fit/config/certain.h"
 #include "fit/config/orientation.h"
 #include "fit/search/orientation_search.h"
-#include "fit/search/wide_search.h"
 #include "fit/rendered_image.h"
 #include "base/vector.h"
 

@@ -1,6 +1,6 @@
 /* The highest sums over spots at nodes are translations of the crystal, wherever nodes begin and the spots end. */
 #include "support/context.h"
-#include "fit/search/translations.h"
+#include "fit/search/cell_search.h"
 #include "base/vector.h"
 
 #include <limits.h>

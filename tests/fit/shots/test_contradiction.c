@@ -1,6 +1,6 @@
 /* Shots that contradict what they share. */
 #include "support/context.h"
-#include "fit/shots/contradiction.h"
+#include "fit/shots/outliers.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "support/unit_test.h"
 #include "fit/config/quantity.h"
-#include "fit/report/write_curves.h"
+#include "fit/report/result_fields.h"
 #include "fit/result/curves_found.h"
 #include "fit/result/estimates.h"
 #include "fit/shots/curves.h"

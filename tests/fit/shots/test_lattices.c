@@ -1,7 +1,7 @@
 /* Several crystals on one image: each is found, and none that is not there. */
 
 #include "support/unit_test.h"
-#include "fit/objective/lattice_light.h"
+#include "fit/objective/model_image.h"
 #include "fit/rendered_image.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "support/unit_test.h"
 #include "fit/config/orientation.h"
-#include "fit/objective/lattice_light.h"
+#include "fit/objective/model_image.h"
 #include "fit/pixels/predict.h"
 #include "fit/rendered_image.h"
 

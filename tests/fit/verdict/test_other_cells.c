@@ -1,6 +1,5 @@
 /* Shots whose cells are longer or shorter than the others'. */
 #include "support/context.h"
-#include "fit/verdict/other_cells.h"
 #include "fit/verdict/warnings.h"
 
 #include <gsl/gsl_randist.h>
