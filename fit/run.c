@@ -1,6 +1,6 @@
 /* A refinement of a list of shots, one or many, from start to end. */
 #include "base/context_internal.h"
-#include "fit/config/modes.h"
+#include "fit/config/quantity.h"
 #include "fit/config/orientation.h"
 #include "fit/intensities/joint_intensities.h"
 #include "fit/intensities/restraint.h"

@@ -4,7 +4,7 @@
 #include "base/context_internal.h"
 #include "base/frame_name.h"
 #include "base/path.h"
-#include "fit/config/curve_files.h"
+#include "fit/config/input_files.h"
 
 #include <dualbragg/expert/fit_quantities.h>
 

@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "base/text_reader.h"
 #include "fit/config/algorithms.h"
-#include "fit/config/curve_files.h"
+#include "fit/config/input_files.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/setup_fields.h>

@@ -5,7 +5,7 @@
 #include "base/context_internal.h"
 #include "base/measured_pixels.h"
 #include "fit/config/config_keys.h"
-#include "fit/config/curve_files.h"
+#include "fit/config/input_files.h"
 #include "fit/config/config_print.h"
 #include "fit/config/listed_experiment.h"
 #include "base/text_stream.h"

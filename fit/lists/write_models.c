@@ -3,7 +3,7 @@
 #include "base/json_memory.h"
 #include "base/json_reader.h"
 #include "base/path.h"
-#include "fit/config/curve_files.h"
+#include "fit/config/input_files.h"
 #include "fit/config/config_move.h"
 #include "fit/config/listed_experiment.h"
 #include "fit/config/quantity.h"

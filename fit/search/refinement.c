@@ -6,7 +6,6 @@
 #include "base/vector.h"
 #include "fit/objective/evaluate.h"
 #include "fit/result/estimates.h"
-#include "fit/config/modes.h"
 #include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
 #include "fit/pixels/geometry.h"

@@ -14,7 +14,6 @@
 #include "fit/config/listed_experiment.h"
 #include "fit/config/orientation.h"
 #include "fit/config/config_refine.h"
-#include "fit/config/modes.h"
 #include "fit/config/physical_range.h"
 #include "fit/config/quantity.h"
 
