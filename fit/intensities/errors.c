@@ -20,10 +20,8 @@ static double share_of(const db_intensity_search *w, const db_reduced_equations 
 }
 
 /* Adds a shot's deviations (db_joint_adder). */
-static void add_deviations(const void *user, size_t shot, const db_reduced_equations *r,
-                           double *sums) {
+static void add_deviations(const void *user, const db_reduced_equations *r, double *sums) {
     const db_intensity_search *const w = user;
-    (void)shot;
     for (size_t b = 0; b < r->count; b++) {
         const double now = w->best[r->reflection[b]];
         double intensity, variance;
@@ -82,13 +80,12 @@ static scatter scatter_in(size_t reflections, double *memory) {
 }
 
 /* Adds a shot's pulls (db_joint_adder). */
-static void add_pulls(const void *user, size_t shot, const db_reduced_equations *r, double *sums) {
+static void add_pulls(const void *user, const db_reduced_equations *r, double *sums) {
     const db_intensity_search *const w = user;
     const db_asu_list *const list = w->pass.list;
     const db_shells shells = db_intensity_shells(list);
     const scatter to = scatter_in(list->count, sums);
     const size_t n = r->local;
-    (void)shot;
     for (size_t b = 0; b < r->count; b++) {
         if (!(r->curvature[b] > 0)) continue;
         const uint32_t h = r->reflection[b];

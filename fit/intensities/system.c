@@ -57,7 +57,7 @@ static db_status add_chunk(const pass *p, size_t chunk, double *sums) {
         db_reduced_equations record;
         if (!(s->group[shot] & p->groups)) continue;
         DB_TRY(s->read(s->user, shot, db_thread_number(), &record));
-        p->add(p->user, shot, &record, sums);
+        p->add(p->user, &record, sums);
     }
     return DB_OK;
 }
@@ -83,13 +83,12 @@ db_status db_joint_system_over(const db_joint_system *s, unsigned groups, db_tre
     return db_tree_sum_total(&s->team, s->context, tree, s->owner, s->owner_of, total);
 }
 
-static void add_record(const void *user, size_t shot, const db_reduced_equations *r, double *sums) {
+static void add_record(const void *user, const db_reduced_equations *r, double *sums) {
     const db_joint_system *const s = user;
     const size_t reflections = s->reflections, n = r->local, m = r->shared;
     double *const remainder = sums + reflections;
     double *const right = remainder + reflections;
     double *const normal = right + reflections + m;
-    (void)shot;
     for (size_t b = 0; b < r->count; b++) {
         const float *const tail = r->tail + b * n;
         double slope = (double)r->pull[b], square = 0;
@@ -130,14 +129,12 @@ typedef struct factor {
 } factor;
 
 /* Adds a shot's part of H x, without the diagonal. */
-static void add_product(const void *user, size_t shot, const db_reduced_equations *r,
-                        double *sums) {
+static void add_product(const void *user, const db_reduced_equations *r, double *sums) {
     enum { MOST = 512 }; /* local quantities at a time */
     const factor *const p = user;
     const size_t reflections = p->reflections, n = r->local, m = r->shared;
     const double *const g = p->x + reflections;
     double *const border = sums + reflections;
-    (void)shot;
     for (size_t from = 0; from < n; from += MOST) {
         const size_t some = n - from < MOST ? n - from : MOST;
         const double *const cross = r->cross + from * m;

@@ -49,8 +49,7 @@ db_status db_joint_system_make(db_joint_system *system);
 void db_joint_system_clear(db_joint_system *system);
 
 /* Adds a shot to the sums of its chunk; called by several threads at once. */
-typedef void (*db_joint_adder)(const void *user, size_t shot, const db_reduced_equations *record,
-                               double *sums);
+typedef void (*db_joint_adder)(const void *user, const db_reduced_equations *record, double *sums);
 
 /* Sums over the records of shots in any of these groups (bits), along the tree: in total, of all processes. tree:
  * as many pieces as there are chunks. */

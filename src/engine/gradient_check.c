@@ -306,7 +306,6 @@ static void fill_row(const extent *x, size_t k, db_gradient_check_row *row) {
     row->contraction /= unit;
     row->mixed /= unit;
     row->rounding = bound_of(c, k, DB_CHECK_DOUBLE) / unit;
-    row->mixed_bound = bound_of(c, k, DB_CHECK_MIXED) / unit;
     row->difference = differenced ? c->difference[k] / unit : NAN;
     row->difference_error = differenced ? c->difference_error[k] / unit : NAN;
 }

@@ -42,7 +42,6 @@ typedef struct db_gradient_check_row {
     double contraction;        /* kernels in double - oracle */
     double rounding;           /* estimated bound on the contribution of rounding */
     double mixed;              /* kernels in mixed precision - oracle; NAN: not compared */
-    double mixed_bound;        /* bound on the error of mixed precision */
     double difference;         /* oracle - differences of images; NAN: not asked for */
     double difference_error;   /* estimated error of the latter, of the pixels compared */
     double step;               /* largest step (unit of the parameter) */
