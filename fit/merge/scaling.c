@@ -341,45 +341,25 @@ void db_scaling_find_dark(const db_observations *observations, const unsigned ch
 
 static void clear_work(db_scaling_work *w) {
     free(w->shell);
-    free(w->sum);
-    free(w->weight);
-    free(w->usual);
-    free(w->next_usual);
-    free(w->full);
-    free(w->next_full);
-    free(w->next_sum);
-    free(w->next_weight);
+    free(w->sums);
     free(w->share);
-    free(w->variance);
     free(w->added);
     free(w->deviations);
-    w->shell = NULL;
-    w->sum = w->weight = w->usual = w->next_sum = w->next_weight = w->next_usual = w->full =
-        w->next_full = NULL;
-    w->share = w->variance = NULL;
-    w->added = NULL;
-    w->deviations = NULL;
 }
 
 static db_status make_room(db_context *context, db_scaling_work *w) {
     const size_t n = w->list->count + 1, all = w->observations->first[w->observations->shots] + 1;
+    double **const sum[] = { &w->sum,      &w->weight,      &w->usual,      &w->full,
+                             &w->next_sum, &w->next_weight, &w->next_usual, &w->next_full };
     w->shell = calloc(n, 1);
-    w->sum = calloc(n, sizeof *w->sum);
-    w->weight = calloc(n, sizeof *w->weight);
-    w->usual = calloc(n, sizeof *w->usual);
-    w->next_usual = calloc(n, sizeof *w->next_usual);
-    w->full = calloc(n, sizeof *w->full);
-    w->next_full = calloc(n, sizeof *w->next_full);
-    w->next_sum = calloc(n, sizeof *w->next_sum);
-    w->next_weight = calloc(n, sizeof *w->next_weight);
-    w->share = calloc(all, sizeof *w->share);
-    w->variance = calloc(all, sizeof *w->variance);
+    w->sums = calloc(n * sizeof sum / sizeof *sum, sizeof *w->sums);
+    w->share = calloc(2 * all, sizeof *w->share);
     w->added = calloc(w->observations->shots + 1, sizeof *w->added);
     w->deviations = calloc(1, sizeof *w->deviations);
-    if (!w->shell || !w->sum || !w->weight || !w->usual || !w->next_usual || !w->full ||
-        !w->next_full || !w->next_sum || !w->next_weight || !w->share || !w->variance ||
-        !w->added || !w->deviations)
+    if (!w->shell || !w->sums || !w->share || !w->added || !w->deviations)
         return db_fail_memory(context, "the scales of the shots");
+    w->variance = w->share + all;
+    for (size_t k = 0; k < sizeof sum / sizeof *sum; k++) *sum[k] = w->sums + k * n;
     for (size_t r = 0; r < w->list->count; r++)
         w->shell[r] = (unsigned char)db_shell_of(&w->shells, (double)w->list->d[r]);
     db_scaling_find_dark(w->observations, w->shell, w->dark);

@@ -17,6 +17,7 @@ typedef struct db_scaling_work {
     double mean[DB_MOST_SHELLS]; /* intensity, relative to epsilon */
     double dark[DB_MOST_SHELLS]; /* usual noise of the background (photons^2) */
     unsigned char *shell;        /* [reflections] */
+    double *sums;                /* memory of the eight that follow; owned */
     double *sum, *weight;        /* [reflections]: sums of w g J and w g^2 with g = scale at d */
     double *usual;               /* [reflections]: sums of w g^2 with w at usual intensities */
     double *full;                /* [reflections]: sums of w g^2 if no measurement were wrong */
