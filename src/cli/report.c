@@ -3,8 +3,6 @@
 #include "base/shown_text.h"
 #include "cli/amorphous.h"
 #include "cli/noise_output.h"
-#include "cli/report_detector.h"
-#include "cli/report_spread.h"
 #include "base/cell_constants.h"
 #include "base/context_internal.h"
 #include "io/images/smv_geometry.h"

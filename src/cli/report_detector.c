@@ -1,4 +1,4 @@
-#include "cli/report_detector.h"
+#include "cli/report.h"
 
 #include "base/shown_text.h"
 #include "io/images/smv_geometry.h"

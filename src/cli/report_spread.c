@@ -1,4 +1,4 @@
-#include "cli/report_spread.h"
+#include "cli/report.h"
 
 #include <math.h>
 #include <stdio.h>

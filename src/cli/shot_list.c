@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* strdup */
-#include "cli/shot_list.h"
+#include "cli/shots.h"
 
 #include "base/context_internal.h"
 #include "base/growth.h"

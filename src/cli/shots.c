@@ -7,7 +7,6 @@
 #include "cli/noise_output.h"
 #include "cli/noise_settings.h"
 #include "cli/progress_bar.h"
-#include "cli/shot_list.h"
 #include "cli/shot_parcel.h"
 #include "cli/signals.h"
 #include "cli/stopwatch.h"

@@ -1,4 +1,4 @@
-#include "engine/node_sums.h"
+#include "engine/node_samples.h"
 
 #include "base/growth.h"
 

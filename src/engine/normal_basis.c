@@ -1,5 +1,5 @@
 /* The basis images whose products make the normal equations. */
-#include "engine/normal_basis.h"
+#include "engine/plan_normal.h"
 
 #include <math.h>
 #include <stdlib.h>

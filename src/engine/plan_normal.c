@@ -4,7 +4,6 @@
 
 #include "engine/device_plan.h"
 #include "engine/execute.h"
-#include "engine/normal_basis.h"
 #include "engine/plan_background.h"
 #include "engine/plan_kinds.h"
 #include "engine/spot_slopes.h"

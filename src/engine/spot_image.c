@@ -8,7 +8,6 @@
 #include "base/growth.h"
 #include "base/threads.h"
 #include "base/vector.h"
-#include "engine/node_sums.h"
 #include "engine/node_samples.h"
 
 #include "model/halo_samples.h"

@@ -1,6 +1,6 @@
 /* Angles of an axis during a series of images. */
 #if defined(DB_HAVE_HDF5)
-#include "io/nexus/nexus_axis.h"
+#include "io/nexus/nexus_scan.h"
 
 #include "base/context_internal.h"
 #include "base/quantile.h"
