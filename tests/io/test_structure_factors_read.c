@@ -214,9 +214,9 @@ static void a_text_list_is_expanded_by_its_space_group(void **state) {
     } groups[] = { { "1", 1 },       { "96", 8 },     { "P6122", 12 },   { "p 21 21 21", 4 },
                    { "C 1 2 1", 2 }, { "R 3 :H", 3 }, { "I 4 3 2", 24 }, { "F m -3 m", 48 } };
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        db_symmetry symmetry;
-        expect_ok(test_context(), db_symmetry_of_group(test_context(), groups[i].name, &symmetry));
-        assert_int_equal(symmetry.count, groups[i].operators);
+        db_space_group group;
+        expect_ok(test_context(), db_space_group_find(test_context(), groups[i].name, &group));
+        assert_int_equal(group.symmetry.count, groups[i].operators);
     }
     expect_failure(test_context(), DB_ERROR_INPUT, read_as(path, NULL, "P 99"), "P 99");
     expect_failure(test_context(), DB_ERROR_USAGE, read_as(path, "FP", NULL), "lines of text");

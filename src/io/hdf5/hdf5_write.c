@@ -102,8 +102,7 @@ static int copy_file(const char *from, const char *to) {
     return error;
 }
 
-static db_status begin_file(db_context *context, const char *path, int reopen,
-                            db_hdf5_output *out) {
+db_status db_hdf5_create(db_context *context, const char *path, int reopen, db_hdf5_output *out) {
     *out = (db_hdf5_output){ .context = context, .file = -1, .driver = -1, .reopened = reopen };
     DB_TRY(db_pending_begin(context, path, &out->pending));
     out->path = strdup(path);
@@ -116,14 +115,6 @@ static db_status begin_file(db_context *context, const char *path, int reopen,
     open_file(out);
     const db_status status = db_hdf5_state(out);
     return status == DB_OK ? DB_OK : db_hdf5_finish(out, status);
-}
-
-db_status db_hdf5_create(db_context *context, const char *path, db_hdf5_output *out) {
-    return begin_file(context, path, 0, out);
-}
-
-db_status db_hdf5_reopen(db_context *context, const char *path, db_hdf5_output *out) {
-    return begin_file(context, path, 1, out);
 }
 
 db_status db_hdf5_finish(db_hdf5_output *out, db_status status) {

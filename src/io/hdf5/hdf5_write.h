@@ -12,17 +12,15 @@ typedef struct db_hdf5_output {
     char *path; /* as named; owned */
     db_pending_file pending;
     hid_t file, driver;
-    int reopened; /* 1: see db_hdf5_reopen */
+    int reopened; /* 1: see db_hdf5_create */
     int failed;
     int error; /* errno of the first write that failed; 0 */
     char reason[160];
 } db_hdf5_output;
 
-db_status db_hdf5_create(db_context *context, const char *path, db_hdf5_output *out);
-
-/* Continues a file that was written before, on a copy that replaces it at the end. Putting an object that exists
- * opens it, a group or a column with its rows; it is a failure if existing numbers differ. */
-db_status db_hdf5_reopen(db_context *context, const char *path, db_hdf5_output *out);
+/* reopen: 1: continues a file that was written before, on a copy that replaces it at the end. Putting an object that
+ * exists opens it, a group or a column with its rows; it is a failure if existing numbers differ. */
+db_status db_hdf5_create(db_context *context, const char *path, int reopen, db_hdf5_output *out);
 
 /* Closes the file and gives it its name if nothing failed and status is DB_OK; else removes it. */
 db_status db_hdf5_finish(db_hdf5_output *out, db_status status);

@@ -351,8 +351,7 @@ static db_status open_writer(db_context *context, const char *path, const db_exp
     DB_TRY(check_detector(context, path, &experiment->detector));
     db_status status = allocate_frame(context, experiment, writer);
     db_hdf5_enter(&guard);
-    if (status == DB_OK)
-        status = (resume ? db_hdf5_reopen : db_hdf5_create)(context, path, &(*writer)->out);
+    if (status == DB_OK) status = db_hdf5_create(context, path, resume, &(*writer)->out);
     if (status == DB_OK) {
         status = begin_master(*writer, experiment, format);
         if (status != DB_OK) db_hdf5_finish(&(*writer)->out, status);

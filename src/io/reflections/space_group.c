@@ -4,20 +4,9 @@
 
 #include <dualbragg/reflections.h>
 #include <dualbragg/expert/symmetry.h>
-#include <stdlib.h>
 
 db_status db_space_group_find(db_context *context, const char *name, db_space_group *group) {
     return db_gemmi_find_group(context, name, NULL, group);
-}
-
-db_status db_symmetry_of_group(db_context *context, const char *group, db_symmetry *symmetry) {
-    *symmetry = (db_symmetry){ 0 };
-    db_space_group *const found = malloc(sizeof *found);
-    if (!found) return db_fail_memory(context, "space group");
-    const db_status status = db_space_group_find(context, group, found);
-    if (status == DB_OK) *symmetry = found->symmetry;
-    free(found);
-    return status;
 }
 
 db_status db_space_group_of_cell(db_context *context, const char *name, const double cell[6],

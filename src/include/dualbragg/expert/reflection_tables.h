@@ -107,7 +107,7 @@ typedef struct db_mtz_column {
 /** Contents of an MTZ file to write, merged or not. */
 typedef struct db_mtz_content {
     const char *title;            /**< "" or a description of the content */
-    const char *group;            /**< as for db_symmetry_of_group; "": P 1 */
+    const char *group;            /**< as for db_space_group_find; "": P 1 */
     double cell[6];               /**< angstrom, degree */
     double wavelength;            /**< angstrom */
     size_t column_count;          /**< besides H, K, L, and M/ISYM and BATCH of unmerged files */

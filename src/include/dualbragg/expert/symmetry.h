@@ -9,16 +9,6 @@
 extern "C" {
 #endif
 
-/** Finds the operators of a space group in gemmi's table.
- *
- * @param context receives the message of a failure
- * @param group number or Hermann-Mauguin symbol ("178", "P 61 2 2", "P6122"; the first setting that
- *     fits)
- * @param symmetry filled
- * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group */
-DB_API db_status db_symmetry_of_group(db_context *context, const char *group,
-                                      db_symmetry *symmetry);
-
 /** The space group that a list of experiments states: by a Hall symbol ("P 4nw 2abw") as DIALS, by a number as XDS.
  *
  * @param context receives the message of a failure
@@ -48,7 +38,8 @@ DB_API void db_symmetry_turn(const db_symmetry *symmetry, int operator_index, co
 /** Finds a space group in gemmi's table.
  *
  * @param context receives the message of a failure
- * @param name as for db_symmetry_of_group
+ * @param name number or Hermann-Mauguin symbol ("178", "P 61 2 2", "P6122"; the first setting that
+ *     fits)
  * @param group filled
  * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group */
 DB_API db_status db_space_group_find(db_context *context, const char *name, db_space_group *group);
@@ -57,7 +48,7 @@ DB_API db_status db_space_group_find(db_context *context, const char *name, db_s
  * none: the axes of "R 3", the unique axis of "P 21", any setting of a number.
  *
  * @param context receives the message of a failure
- * @param name as for db_symmetry_of_group
+ * @param name as for db_space_group_find
  * @param cell angstrom, degree
  * @param group filled
  * @return DB_ERROR_UNSUPPORTED in builds without gemmi, DB_ERROR_INPUT where there is no such group, or
