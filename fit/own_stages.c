@@ -368,7 +368,7 @@ static db_status store_moments(work *w, db_context *context, int stage) {
     db_status status = db_joint_make_room(all, context, w->shot, stage);
     if (status == DB_OK) status = db_moment_stage_take(r, stage, &v, &moments);
     if (status == DB_OK) {
-        (void)db_joint_links_begin(all, w->shot, stage, &v);
+        (void)db_joint_links_begin(all, w->shot, stage, &v, r->data.strong->spots);
         all->state[w->shot].degrees = all->summary[w->shot].degrees = (double)moments.count;
         status = db_shot_moments_write(all, context, w->shot, &moments);
         w->is_fatal = status != DB_OK;
@@ -392,7 +392,8 @@ static db_status store_pixels(work *w, db_context *context, int stage) {
     /* The scale may have changed. */
     store_model(w);
     state->degrees = all->summary[w->shot].degrees =
-        objective.degrees + (double)db_joint_links_begin(all, w->shot, stage, &objective.variables);
+        objective.degrees + (double)db_joint_links_begin(all, w->shot, stage, &objective.variables,
+                                                         w->refinement.data.strong->spots);
     db_status status = db_store_write(context, &all->store, &taken.blocks,
                                       taken.boxes.count ? &taken.boxes : NULL, &state->place);
     if (status == DB_OK && db_series_shares(all))

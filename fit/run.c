@@ -614,7 +614,11 @@ static db_status fill_result(db_shots *all, db_fit_shots_result *result) {
     if (all->source->in_full && all->count == 1) tell_of_one(result);
     DB_TRY(finish_series(all, result));
     if (rank == 0) add_centrings(all, result);
-    if (rank == 0) status = db_fit_undetermined_warnings_add(all->context, result);
+    if (rank == 0)
+        status =
+            db_fit_dark_warning_add(all->context, all->frames.dark, db_series_fewest(all), result);
+    if (rank == 0 && status == DB_OK)
+        status = db_fit_undetermined_warnings_add(all->context, result);
     if (rank == 0 && status == DB_OK) status = db_fit_centring_warning_add(all->context, result);
     if (rank == 0 && status == DB_OK) status = db_fit_cells_warning_add(all->context, result);
     return db_workers_common_status(all, status);

@@ -8,6 +8,7 @@
 #include "fit/shots/workers.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,7 +136,8 @@ void db_joint_links_add(const db_joint_links *links, size_t shot, const double *
     }
 }
 
-size_t db_joint_links_begin(db_shots *all, size_t shot, int stage, const db_variables *v) {
+size_t db_joint_links_begin(db_shots *all, size_t shot, int stage, const db_variables *v,
+                            size_t spots) {
     const db_joint_links links = db_joint_links_make(all, stage);
     const db_schur_order *const order = &links.order;
     db_shot_state *const state = &all->state[shot];
@@ -143,8 +145,8 @@ size_t db_joint_links_begin(db_shots *all, size_t shot, int stage, const db_vari
         state->best.local[i] = v->start[order->variable[order->shared + i]];
     for (size_t l = 0; l < order->shared; l++) {
         const size_t k = order->variable[l];
-        state->begin[l] =
-            (db_linked_start){ v->start[k], v->lower[k], v->upper[k], v->centre[k], v->sigma[k] };
+        state->begin[l] = (db_linked_start){ v->start[k],  v->lower[k], v->upper[k],
+                                             v->centre[k], v->sigma[k], spots };
     }
     return order->shared;
 }
@@ -193,6 +195,47 @@ static void hold_bare(const db_joint_links *links, const unsigned char *known, d
     }
 }
 
+/* Is an unknown that of the frames of one crystal or setting? */
+static int is_of_some(const db_joint_links *links, size_t linked) {
+    return links->varies[linked] == DB_VARIES_BY_CRYSTAL ||
+           links->varies[linked] == DB_VARIES_BY_SETTING;
+}
+
+/* Counts the spots on the frames of each unknown of a crystal or setting. */
+static void count_spots(const db_shots *all, const db_joint_links *links,
+                        const db_linked_start *starts, size_t *spots) {
+    const size_t m = links->order.shared;
+    db_joint_link link[DB_MOST_LINKS];
+    for (size_t s = 0; s < all->count; s++)
+        for (size_t l = 0; l < m && all->summary[s].used; l++)
+            if (is_of_some(links, l) && own_links(links, s, l, link) == 1)
+                spots[link[0].unknown] += starts[s * m + l].spots;
+}
+
+static void name_dark(db_shots *all, size_t shot, int by_crystal) {
+    char *const text = all->frames.dark;
+    const size_t length = strlen(text), room = sizeof all->frames.dark - length;
+    snprintf(text + length, room, "%sthe %s from %.90s on", length ? ", " : "",
+             by_crystal ? "crystal" : "setting", all->source->name(all->source->user, shot));
+}
+
+/* Holds unknowns of a crystal or setting whose frames show hardly a spot: noise would move them. */
+static void hold_dark(db_shots *all, const db_joint_links *links, const size_t *spots,
+                      db_unknowns *u, const double *value) {
+    db_joint_link link[DB_MOST_LINKS];
+    *all->frames.dark = '\0';
+    for (size_t s = 0; s < all->count; s++) {
+        int is_named = 0;
+        for (size_t l = 0; l < links->order.shared && all->summary[s].used; l++) {
+            if (!is_of_some(links, l) || own_links(links, s, l, link) != 1) continue;
+            const size_t k = link[0].unknown;
+            if (spots[k] >= db_series_fewest(all) || u->lower[k] >= u->upper[k]) continue;
+            hold(u, k, value[k]);
+            if (!is_named++) name_dark(all, s, links->varies[l] == DB_VARIES_BY_CRYSTAL);
+        }
+    }
+}
+
 static void hold_scale_of(const db_shots *all, const db_joint_links *links, size_t shot,
                           db_unknowns *u, const double *value) {
     for (size_t l = 0; l < links->order.shared; l++) {
@@ -219,7 +262,7 @@ static void hold_first_scales(const db_shots *all, const db_joint_links *links, 
 }
 
 static db_status find_starts(db_shots *all, const db_joint_links *links, db_linked_start *starts,
-                             unsigned char *known, db_unknowns *u, double *value) {
+                             unsigned char *known, size_t *spots, db_unknowns *u, double *value) {
     const size_t m = links->order.shared, row = m * sizeof *starts;
     for (size_t s = 0; s < all->count; s++)
         if (all->state[s].begin && all->summary[s].used)
@@ -227,6 +270,8 @@ static db_status find_starts(db_shots *all, const db_joint_links *links, db_link
     DB_TRY(db_records_hear(all, starts, row));
     take_starts(all, links, starts, known, u, value);
     hold_bare(links, known, u, value);
+    count_spots(all, links, starts, spots);
+    hold_dark(all, links, spots, u, value);
     hold_first_scales(all, links, u, value);
     double *const list[] = { u->lower, u->upper, u->centre, u->sigma, value };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
@@ -240,10 +285,13 @@ db_status db_joint_links_start(db_shots *all, const db_joint_links *links, db_un
     if (links->unknowns == links->shared) return DB_OK;
     db_linked_start *const starts = calloc(all->count * links->order.shared + 1, sizeof *starts);
     unsigned char *const known = calloc(links->unknowns + 1, 1);
-    db_status status = db_workers_need_memory(all, starts && known, "the unknowns of a series");
-    if (status == DB_OK && starts && known)
-        status = find_starts(all, links, starts, known, unknowns, value);
+    size_t *const spots = calloc(links->unknowns + 1, sizeof *spots);
+    db_status status =
+        db_workers_need_memory(all, starts && known && spots, "the unknowns of a series");
+    if (status == DB_OK && starts && known && spots)
+        status = find_starts(all, links, starts, known, spots, unknowns, value);
     free(starts);
     free(known);
+    free(spots);
     return status;
 }

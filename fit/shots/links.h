@@ -57,10 +57,12 @@ void db_joint_links_add(const db_joint_links *links, size_t shot, const double *
 /* Start of a shot's linked variable, from its model: for unknowns that not all shots share. */
 typedef struct db_linked_start {
     double start, lower, upper, centre, sigma;
+    size_t spots; /* of its image, found without a model */
 } db_linked_start;
 
 /* Stores the starts of a shot's local and linked variables; returns the number of linked ones. */
-size_t db_joint_links_begin(db_shots *all, size_t shot, int stage, const db_variables *variables);
+size_t db_joint_links_begin(db_shots *all, size_t shot, int stage, const db_variables *variables,
+                            size_t spots);
 
 /* Sets the starts of unknowns that not all shots share, from the shots in use, in *value. All processes call it. */
 db_status db_joint_links_start(db_shots *all, const db_joint_links *links, db_unknowns *unknowns,

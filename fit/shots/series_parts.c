@@ -107,8 +107,7 @@ static size_t count_different(const db_shots *all, const db_shown *shown, int (*
 }
 
 static db_status refuse_few(const db_shots *all, const db_shown *shown) {
-    /* a passage gives three numbers, its place and its angle, where a spot of a still gives two */
-    const size_t least = (2 * (size_t)all->settings.min_strong_reflections + 2) / 3;
+    const size_t least = db_series_fewest(all);
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) count += shown[i].count;
     int(*const list)[3] = calloc(count + 1, sizeof *list);

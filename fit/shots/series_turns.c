@@ -153,6 +153,14 @@ static void fill_turns(turn_work *w) {
     }
 }
 
+/* Is a linked variable, or that of a crystal or setting, refined? Those without light are held. */
+static int moves(const db_joint_links *links, size_t linked, const db_unknowns *u) {
+    const size_t first = links->first[linked];
+    for (size_t k = first; k < first + links->values[linked]; k++)
+        if (u->lower[k] < u->upper[k]) return 1;
+    return 0;
+}
+
 /* Which linked variables are the angles that all frames of a crystal share? 0: they do not share all three. */
 static int find_angles(turn_work *w) {
     const db_joint_links *const own = w->at->links;
@@ -164,8 +172,7 @@ static int find_angles(turn_work *w) {
                   is_shared = own->first[l] < own->shared ||
                               own->varies[l] == DB_VARIES_BY_CRYSTAL ||
                               own->varies[l] == DB_VARIES_BY_SETTING;
-        if (!is_shared || !is_turning(p) || !(u->lower[own->first[l]] < u->upper[own->first[l]]))
-            continue;
+        if (!is_shared || !is_turning(p) || !moves(own, l, u)) continue;
         if (axis < 0) {
             w->tilted = 1;
             continue;

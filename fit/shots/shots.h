@@ -175,6 +175,8 @@ typedef struct db_shots_frames {
     size_t *sweep; /* [count] numbers of the sweeps, in a joint stage; owned */
     double *step;  /* [count] least turn between frames of the sweep (degree); 0: unknown; owned */
     char turns[DB_FIT_REASON_SIZE]; /* at the end: for what other turns frames ask; "": none */
+    char dark
+        [DB_FIT_WARNING_SIZE]; /* which settings or crystals have no light, in rank 0; "": none */
 } db_shots_frames;
 
 /* The detector of the first readable shot. */
@@ -256,6 +258,12 @@ static inline double *db_shots_value(const db_shots *all, size_t shot) {
 /* Do the shots share intensities, as frames of a series? */
 static inline int db_series_shares(const db_shots *all) {
     return all->options->series && all->settings.intensity == DB_FIT_FREE;
+}
+
+/* Fewest spots of what frames of a series show together: a passage gives three numbers, its place and its angle, where a spot of
+ * a still gives two. */
+static inline size_t db_series_fewest(const db_shots *all) {
+    return (2 * (size_t)all->settings.min_strong_reflections + 2) / 3;
 }
 
 /* Number of the crystal that a shot shows. */

@@ -468,6 +468,16 @@ db_status db_fit_undetermined_warnings_add(db_context *context, db_fit_shots_res
     return give_list(context, &l, result);
 }
 
+db_status db_fit_dark_warning_add(db_context *context, const char *dark, size_t fewest,
+                                  db_fit_shots_result *result) {
+    list l = list_of(result);
+    if (!*dark) return DB_OK;
+    warn(&l, "leave these images out: their intensities are noise, too",
+         "fewer than %zu spots are on the images of %s: nothing of its own was refined", fewest,
+         dark);
+    return give_list(context, &l, result);
+}
+
 db_status db_fit_centring_warning_add(db_context *context, db_fit_shots_result *result) {
     list l = list_of(result);
     if (result->in_full || result->status != DB_OK) return DB_OK;

@@ -15,6 +15,11 @@ db_status db_fit_series_warnings_make(db_context *context, double distance,
  * determine, and of misfit beyond noise. In the process that knows all shots. */
 db_status db_fit_undetermined_warnings_add(db_context *context, db_fit_shots_result *result);
 
+/* Adds a warning of settings or crystals of a series that show fewer spots than `fewest`, which `dark` lists; "": none. In the
+ * process that knows all shots. */
+db_status db_fit_dark_warning_add(db_context *context, const char *dark, size_t fewest,
+                                  db_fit_shots_result *result);
+
 /* Adds a warning of a centring that nobody has named. In the process that knows all shots. */
 db_status db_fit_centring_warning_add(db_context *context, db_fit_shots_result *result);
 

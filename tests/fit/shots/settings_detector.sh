@@ -1,5 +1,6 @@
 #!/bin/sh
-# Two sweeps of one crystal on one setting of the goniometer: the detector alone moves, along the beam or aside.
+# Two sweeps of one crystal. On one setting of the goniometer the detector alone moves, along the beam or aside. One of two
+# settings has no light.
 set -eu
 . "$SOURCE_DIR/tests/support/refinement"
 "$DUALBRAGG" --version | grep -q JSON || { echo "skipped: no JSON"; exit 77; }
@@ -29,6 +30,23 @@ fit 0 frames.yaml --output moved --no-report
 grep -q '^6 of 6 shots in use' moved.log || fail "frames were excluded: $(grep excluded moved.log)"
 near "cell a, the detector moved" "$(refined moved.json cell_a)" 58 0.02
 near "cell c, the detector moved" "$(refined moved.json cell_c)" 92 0.03
+
+# a sweep without light, on a setting of its own: noise tells neither an orientation nor a distance
+python3 -S lists.py
+render 40
+for frame in 1 2; do
+    "$DUALBRAGG" sim -expt truth.expt -expt_number 1 -expt_frame $frame -N 12 -default_F 1 -fluence 3e19 -oversample 1 -water 30 \
+        -seed 5$frame -noisefile sweep_1_000$frame.img > /dev/null
+done
+sed '/sweep_1_0003/d' frames.txt > dark.txt
+sed 's/frames.txt/dark.txt/' frames.yaml > light.yaml
+fit 0 light.yaml --output dark --no-report
+grep -q 'Warning: fewer than 14 spots are on the images of the setting from sweep_1_0001.img on: nothing of its own was refined' dark.log ||
+    fail "nothing says that a setting has no light: $(cat dark.log)"
+sed '1,/from sweep_1_0001.img on/d; /each shot.s own/,$d' dark.log > dark_setting.txt
+awk 'NF > 2 && $2 != $3 && $1 != "each" { moved = 1 } $1 == "distance" { n++ } END { exit moved || !n }' dark_setting.txt ||
+    fail "a setting without light was refined: $(cat dark_setting.txt)"
+near "cell c beside a dark sweep" "$(refined dark.json cell_c)" 92 0.03
 
 # the detector moves aside: each place has its beam centre, of which the second is 0.3 mm beside the list's
 sed 's/"origin": \[-40, 40, -distance\]/"origin": [-40 + n * (10 if crystals else 9.7), 40, -distance]/; s/(100.2, 129.7)/(100, 100)/
