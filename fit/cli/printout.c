@@ -447,9 +447,12 @@ static void say_settings(db_fit_log *log, const db_fit_config *config, const db_
         for (size_t i = 0; i < shot->estimates.count && shot->used; i++) {
             const db_fit_estimate *const e = &shot->estimates.list[i];
             if (!e->by_setting || (before && before->estimates.list[i].value == e->value)) continue;
-            if (!count++)
-                db_fit_say(log, "\n  from %s on\n  %-*s  %12s  %-18s  %s\n", shot->name, width,
-                           "each setting's own", "start", "refined", "unit");
+            if (!count++) {
+                db_fit_say(log, "\n  from %s on", shot->name);
+                if (shot->crystal) db_fit_say(log, ", crystal %zu", shot->crystal);
+                db_fit_say(log, "\n  %-*s  %12s  %-18s  %s\n", width, "each setting's own", "start",
+                           "refined", "unit");
+            }
             say_parameter(log, config, e, config->settings.parameters[i].follows, width);
         }
     }

@@ -532,7 +532,7 @@ static db_status make_series(db_context *context, db_fit_shot_list *list) {
         status = orient_settings(context, list, settings, shot, own, &keys);
         each = 1;
     }
-    list->sets_anew = list->settings > 1 && list->lattice_count == 1;
+    list->sets_anew = list->settings > 1 && list->lattice_count > 0;
     list->config.find_orientation = 0;
     db_shot_list_share(list, &list->config.settings);
     if (status == DB_OK) status = orient_series(context, each ? own : NULL, &keys, list);

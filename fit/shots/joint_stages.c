@@ -254,8 +254,8 @@ void db_stages_mark_shared(db_shots *all) {
                   by_setting = p->group < 0 && follows_setting(all, p);
         all->varies[i] = !shared || !all->options->series ? DB_VARIES_NOT
                          : at_knots                       ? DB_VARIES_AT_KNOTS
-                         : by_crystal                     ? DB_VARIES_BY_CRYSTAL
                          : by_setting                     ? DB_VARIES_BY_SETTING
+                         : by_crystal                     ? DB_VARIES_BY_CRYSTAL
                                                           : DB_VARIES_NOT;
         all->shared[i] = shared && !all->varies[i];
     }

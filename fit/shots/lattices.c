@@ -45,6 +45,14 @@ static db_status find_images(db_shots *all) {
     return DB_OK;
 }
 
+/* Several crystals stand otherwise on each setting of the goniometer. */
+static void number_by_crystal(const db_shots *all, size_t *number, size_t *count) {
+    const size_t settings = *count;
+    if (settings < 2) return;
+    for (size_t k = 0; k < all->count; k++) number[k] += settings * db_shots_crystal(all, k);
+    *count = settings * all->frames.crystals;
+}
+
 /* Takes the numbers of the frames' settings from the source of a series. */
 static db_status find_settings(db_shots *all) {
     const db_fit_shot_source *const source = all->source;
@@ -56,6 +64,7 @@ static db_status find_settings(db_shots *all) {
             number[k] = source->setting(source->user, k, (db_fit_setting)s);
             if (number[k] >= count) count = number[k] + 1;
         }
+        if (s == DB_FIT_SETTING_CRYSTAL) number_by_crystal(all, number, &count);
         all->frames.setting_count[s] = count;
     }
     return DB_OK;
@@ -63,8 +72,8 @@ static db_status find_settings(db_shots *all) {
 
 db_status db_lattices_find(db_shots *all) {
     DB_TRY(find_images(all));
-    DB_TRY(find_settings(all));
-    return find_crystals(all);
+    DB_TRY(find_crystals(all));
+    return find_settings(all);
 }
 
 /* Lattices of an image that are in use. */

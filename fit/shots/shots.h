@@ -170,7 +170,8 @@ typedef struct db_workers {
 typedef struct db_shots_frames {
     size_t crystals;
     db_series_crystal *crystal; /* [crystals], in the order of their frames; owned */
-    /* numbers of the frames' settings, [count] from 0, NULL: there is one of it; owned; and how many there are */
+    /* numbers of the frames' settings, those of the crystal each crystal's own, [count] from 0, NULL: there is one of it; owned;
+     * and how many there are */
     size_t *setting[DB_FIT_SETTINGS], setting_count[DB_FIT_SETTINGS];
     size_t *sweep; /* [count] numbers of the sweeps, in a joint stage; owned */
     double *step;  /* [count] least turn between frames of the sweep (degree); 0: unknown; owned */
