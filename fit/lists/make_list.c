@@ -157,8 +157,8 @@ typedef struct voters {
     size_t count, found, failed; /* failed: shots read and searched without success */
     size_t *shot;
     db_fit_found_cell *cell;
-    db_status status; /* of the first failure */
-    char reason[DB_MESSAGE_SIZE / 2];
+    db_status status;                 /* of the first failure */
+    char reason[DB_MESSAGE_SIZE / 2]; /* of settings: of all failures */
 } voters;
 
 enum {
@@ -271,22 +271,36 @@ static db_status search_frames(db_context *context, const db_fit_shot_list *list
     return status;
 }
 
+/* Notes why no cell was found on a setting, of which this is the first frame: by the search, or by the last of its images, of
+ * which none can be read. */
+static void note_failure(const db_context *context, const db_shot_entry *first, voters *v) {
+    const size_t length = strlen(v->reason);
+    snprintf(v->reason + length, sizeof v->reason - length, "%s%s on: %.240s",
+             length ? "; from " : "from ", first->name, db_context_message(context));
+}
+
 /* Searches the frames of each setting of the goniometer, which vote. */
 static db_status search_settings(db_context *context, const db_fit_shot_list *list, voters *v) {
     const size_t settings = db_goniometer_settings_count(list);
     size_t *const shot = malloc((v->count + 1) * sizeof *shot);
-    db_status status = db_need_memory(context, shot, "the shots that vote on a cell"), last = DB_OK;
+    db_status status = db_need_memory(context, shot, "the shots that vote on a cell");
     for (size_t k = 0; k < settings && v->found < MOST_VOTERS && status == DB_OK; k++) {
         size_t count = 0;
         for (size_t i = 0; i < v->count; i++)
             if (list->entry[v->shot[i]].setting[DB_FIT_SETTING_CRYSTAL] == k)
                 shot[count++] = v->shot[i];
-        if (count) last = search_frames(context, list, shot, count, v);
-        v->failed += last == DB_ERROR_INPUT;
-        if (last != DB_OK && last != DB_ERROR_INPUT) status = last;
+        const size_t before = v->found;
+        if (count) status = search_frames(context, list, shot, count, v);
+        if ((status != DB_OK && status != DB_ERROR_INPUT) || v->found > before || !count) continue;
+        if (settings > 1) note_failure(context, &list->entry[shot[0]], v);
+        v->failed += status == DB_ERROR_INPUT;
+        if (settings > 1) status = DB_OK;
     }
     free(shot);
-    return status == DB_OK && !v->found ? last : status;
+    if (status != DB_OK || v->found || !v->failed) return status;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "%s: no cell was found on any setting of the goniometer: %s",
+                   list->config.shot_list, v->reason);
 }
 
 /* Orients an entry of a series by a lattice that was found on the first setting of the goniometer. */

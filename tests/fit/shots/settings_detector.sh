@@ -48,6 +48,17 @@ awk 'NF > 2 && $2 != $3 && $1 != "each" { moved = 1 } $1 == "distance" { n++ } E
     fail "a setting without light was refined: $(cat dark_setting.txt)"
 near "cell c beside a dark sweep" "$(refined dark.json cell_c)" 92 0.03
 
+# without a cell: the search says what it found on each setting
+if "$DUALBRAGG" --version | grep -q gemmi; then
+    mkdir noise
+    for frame in 1 2; do cp sweep_1_000$frame.img noise/sweep_0_000$frame.img; done
+    sed 's|^sweep_0|noise/&|; /_0003/d' dark.txt > none.txt
+    sed 's/frames.txt/none.txt/; s/, cell: [[].*[]], symmetry: tetragonal//' frames.yaml > none.yaml
+    fit 3 none.yaml --output nowhere --no-report
+    grep -q 'none.txt: no cell was found on any setting of the goniometer: from noise/sweep_0_0001.img on: no spots .*; from sweep_1_0001.img on: no spots' err ||
+        fail "no setting with spots: $(cat err)"
+fi
+
 # the detector moves aside: each place has its beam centre, of which the second is 0.3 mm beside the list's
 sed 's/"origin": \[-40, 40, -distance\]/"origin": [-40 + n * (10 if crystals else 9.7), 40, -distance]/; s/(100.2, 129.7)/(100, 100)/
     s/(100, 130)/(100, 100)/' moved.py > aside.py
