@@ -237,7 +237,7 @@ static db_status give_cell(db_context *context, const voters *v, db_fit_shot_lis
     db_fit_found_cell cell;
     char key[CELL_KEY], symmetry[DB_FIT_NAME_SIZE + 20];
     const int named = *list->config.symmetry != '\0';
-    if (list->config.series && v->found == 1)
+    if (list->config.series && v->found + v->failed == 1)
         cell = v->cell[0];
     else
         DB_TRY(db_fit_vote_on_cell(context, v->cell, v->found, v->found + v->failed, &cell));
