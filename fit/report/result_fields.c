@@ -293,8 +293,9 @@ static const db_json_field found_rows[] = {
     NAMED_FLAG("named", named, "its symmetry was given"),
     VALUE(distance, "",
           "relative change of the detector distance for which the spots ask; 0: none found"),
-    VALUE(images, "", "images that were searched"),
-    VALUE(agreeing, "", "images with this cell"),
+    VALUE(searches, "", "1: of all images together; else of each image or sweep by itself"),
+    VALUE(images, "", "images that were searched; sweeps, if each was searched by itself"),
+    VALUE(agreeing, "", "of these, with this cell"),
     MADE("lattices", bravais_list, "list", &bravais_fields, "",
          "possible Bravais lattices, the highest symmetry first"),
 };

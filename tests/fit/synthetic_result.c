@@ -245,7 +245,8 @@ db_status synthetic_make(db_context *context, synthetic *s) {
         .count = 1,
         .lattice = { { "tP", { 58.9, 58.9, 152.2, 90, 90, 90 }, 0, 297, 1, 1 } },
         .images = 1,
-        .agreeing = 1
+        .agreeing = 1,
+        .searches = 1
     };
     if (db_found_cell_keep(context, &cell, config) != DB_OK) abort();
     for (int i = 0; i < 6; i++) config->setup.cell[i] = i < 2 ? 58.9 : i == 2 ? 152.2 : 90;

@@ -99,7 +99,8 @@ function foundCell() {
   if (!c) return;
   section('found-cell', 'The cell was found', 'found cell',
     note(`${c.indexed} of ${c.spots} spots are near nodes of the lattice; by chance ${digits(c.by_chance, 2)} would be. ` +
-        (c.images > 1 ? `${c.agreeing} of the ${c.images} searched images have this cell. ` : '') +
+        (c.searches > 1 ? `${c.agreeing} of ${c.images} searches, each of an image or a sweep, have found this cell. ` :
+          c.images > 1 ? `The spots of ${c.images} images were searched together. ` : '') +
         `Reduced cell: ${c.reduced.map(v => digits(v, 5)).join(' ')}`),
     table({ name: 'lattices', rows: c.lattices, columns: [
       { name: 'lattice', value: l => l.symbol },

@@ -60,6 +60,8 @@ if "$DUALBRAGG" --version | grep -q gemmi; then
     sed 's/none.txt/dark.txt/' none.yaml > known.yaml
     "$DUALBRAGG" fit known.yaml --output half --no-report model.find_orientation=yes 'refine={misset_x: {range: 1}}' > out 2> err || true # the model is not judged here
     grep -q '^1 of 2 searches, each of an image or a sweep, have found this cell$' out || fail "a sweep without a cell is not named: $(cat out err)"
+    python3 -S -c "import json; c = json.load(open('half.json'))['found_cell']; assert [c[k] for k in ('searches', 'images', 'agreeing')] == [2, 2, 1]" ||
+        fail "the document counts other searches: $(grep -A 3 searches half.json)"
 fi
 
 # the detector moves aside: each place has its beam centre, of which the second is 0.3 mm beside the list's
