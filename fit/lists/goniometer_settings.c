@@ -200,28 +200,20 @@ db_status db_goniometer_settings_take(db_context *context, db_fit_shot_list *lis
     for (size_t i = list->count; i-- > 0 && status == DB_OK;)
         if (all[i].sought) from = i;
     const int sought = from < list->count;
-    list->settings = 1;
     for (int s = 0; s < DB_FIT_SETTING_INDEXING && status == DB_OK; s++) {
         const size_t count = number_settings(all, sought, (db_fit_setting)s, first, list);
-        list->settings = count > list->settings ? count : list->settings;
-        if (s == DB_FIT_SETTING_CRYSTAL) list->fewest_frames = count_fewest(list, count, first);
+        list->has_settings |= count > 1;
+        if (s != DB_FIT_SETTING_CRYSTAL) continue;
+        list->crystal_settings = count > 1 ? count : 1;
+        list->fewest_frames = count_fewest(list, count, first);
     }
     if (status == DB_OK && !sought && (list->config.find_orientation || list->config.automatic))
         say_unused(context, list, all);
-    for (size_t i = from; i < list->count && list->settings > 1 && status == DB_OK; i++)
+    for (size_t i = from; i < list->count && list->has_settings && status == DB_OK; i++)
         if (all[i].sought) status = take_setting(context, &all[from], &all[i], &list->entry[i]);
     free(all);
     free(first);
     return status;
-}
-
-size_t db_goniometer_settings_count(const db_fit_shot_list *list) {
-    size_t count = 1;
-    for (size_t i = 0; i < list->count; i++) {
-        const size_t number = list->entry[i].setting[DB_FIT_SETTING_CRYSTAL];
-        if (number >= count) count = number + 1;
-    }
-    return count;
 }
 
 int db_goniometer_settings_near(db_context *context, const double cell[6], const double found[9],

@@ -10,9 +10,6 @@
  * Nothing changes if all stand alike. */
 db_status db_goniometer_settings_take(db_context *context, db_fit_shot_list *list);
 
-/* How many settings of the crystal there are. */
-size_t db_goniometer_settings_count(const db_fit_shot_list *list);
-
 /* Replaces an orientation by another one of the same lattice, if this, indexed in one of the ways that keep the metric of the
  * cell, differs by less than circles are wrong; else does nothing, and returns 0. */
 int db_goniometer_settings_near(db_context *context, const double cell[6], const double found[9],

@@ -281,7 +281,7 @@ static void note_failure(const db_context *context, const db_shot_entry *first, 
 
 /* Searches the frames of each setting of the goniometer, which vote. */
 static db_status search_settings(db_context *context, const db_fit_shot_list *list, voters *v) {
-    const size_t settings = db_goniometer_settings_count(list);
+    const size_t settings = list->crystal_settings;
     size_t *const shot = malloc((v->count + 1) * sizeof *shot);
     db_status status = db_need_memory(context, shot, "the shots that vote on a cell");
     for (size_t k = 0; k < settings && v->found < MOST_VOTERS && status == DB_OK; k++) {
@@ -348,7 +348,7 @@ static db_status find_common_cell(db_context *context, db_fit_shot_list *list) {
         status = (series ? search_settings : vote_all)(context, list, &v);
     if (status == DB_OK && v.found) status = give_cell(context, &v, list);
     if (status == DB_OK && v.found && series && list->config.find_orientation <= 1 &&
-        db_goniometer_settings_count(list) == 1)
+        list->crystal_settings == 1)
         status = orient_frames(context, &v.cell[0], list);
     free(v.shot);
     free(v.cell);
@@ -530,7 +530,7 @@ static db_status refuse_repeats(db_context *context, const db_fit_shot_list *lis
 }
 
 static db_status make_series(db_context *context, db_fit_shot_list *list) {
-    const size_t settings = db_goniometer_settings_count(list);
+    const size_t settings = list->crystal_settings;
     size_t *const shot = calloc(list->count + 1, sizeof *shot);
     db_fit_lattice *const own = calloc(settings + 1, sizeof *own);
     search_keys keys = { .cell = "" };
@@ -546,7 +546,7 @@ static db_status make_series(db_context *context, db_fit_shot_list *list) {
         status = orient_settings(context, list, settings, shot, own, &keys);
         each = 1;
     }
-    list->sets_anew = list->settings > 1 && list->lattice_count > 0;
+    list->sets_anew = list->has_settings && list->lattice_count > 0;
     list->config.find_orientation = 0;
     db_shot_list_share(list, &list->config.settings);
     if (status == DB_OK) status = orient_series(context, each ? own : NULL, &keys, list);
@@ -562,6 +562,7 @@ static db_status begin_list(db_context *context, const db_fit_config *config,
     db_fit_shot_list *const made = calloc(1, sizeof *made);
     *list = made;
     if (!made) return db_fail_memory(context, "a list of shots");
+    made->crystal_settings = 1;
     made->override = calloc(override_count + 1, sizeof *made->override);
     db_status status = made->override ? db_fit_config_copy(context, config, &made->config)
                                       : db_fail_memory(context, "a list of shots");

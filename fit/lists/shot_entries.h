@@ -27,10 +27,10 @@ struct db_fit_shot_list {
     char **override; /* of all */
     size_t count;
     db_shot_entry *entry;
-    /* Of a series: most settings of crystal, spindle or detector, and fewest frames with one setting of the crystal; 0: not
-     * counted yet. sets_anew: 1: of several settings, and the orientation was sought */
-    size_t settings, fewest_frames;
-    int sets_anew;
+    /* Of a series: settings of the crystal, and fewest frames with one of them (0: not counted yet). has_settings: 1: several, of
+     * crystal, spindle or detector; sets_anew: and the orientation was sought */
+    size_t crystal_settings, fewest_frames;
+    int has_settings, sets_anew;
     /* lattices found on one image, which are the entries, or on the frames of a series; 0: none */
     size_t lattice_count;
     db_fit_lattice lattice[DB_FIT_MOST_LATTICES];
