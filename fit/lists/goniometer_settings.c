@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/degree.h"
 #include "base/frame_name.h"
+#include "base/shot_notices.h"
 #include "base/vector.h"
 #include "fit/config/listed_experiment.h"
 #include "fit/config/config_print.h"
@@ -102,19 +103,27 @@ static db_status read_setting(db_context *context, const db_fit_config *config, 
     return status == DB_ERROR_MEMORY ? status : DB_OK;
 }
 
+/* Each kind of notice is told once, for its first frame. */
 static db_status read_settings(db_context *context, const db_fit_shot_list *list, setting *all) {
     image_files files = { .silent = 0 };
-    for (size_t i = 0; i < list->count; i++) {
+    db_shot_notices notices;
+    db_status status = DB_OK;
+    db_shot_notices_begin(context, &notices);
+    for (size_t i = 0; i < list->count && status != DB_ERROR_MEMORY; i++) {
         db_fit_config config = { .image_file = "" };
-        db_status status = db_fit_shot_list_config(context, list, i, &config);
+        db_shot_listener listener = { .notices = &notices, .shot = i, .name = list->entry[i].name };
+        db_shot_notices_listen(context, &listener);
+        status = db_fit_shot_list_config(context, list, i, &config);
         if (status == DB_OK) status = read_setting(context, &config, &files, &all[i]);
+        db_shot_notices_leave(context, &listener);
         if (status == DB_OK) all[i].given |= db_orientation_given(context, &config, all[i].crystal);
         all[i].sought = all[i].known && !all[i].given && status == DB_OK && is_open(&config) &&
                         !list->entry[i].is_config;
         db_fit_config_clear(&config);
-        if (status == DB_ERROR_MEMORY) return status;
     }
-    return DB_OK;
+    db_shot_notices_tell(&notices, list->count);
+    db_shot_notices_clear(&notices);
+    return status == DB_ERROR_MEMORY ? status : DB_OK;
 }
 
 /* What is compared: orientations, if all are given; else what files say of circles, spindle and detector. */

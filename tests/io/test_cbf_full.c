@@ -1,6 +1,7 @@
 /* Full CBF images: packed pixels, arrays cut into panels, and what the tables say of them. */
 #include "cbf_file.h"
 #include "support/expect.h"
+#include "support/notices.h"
 #include "files_for_tests.h"
 #include "io/images/cbf.h"
 #include "io/images/image_geometry.h"
@@ -560,6 +561,31 @@ static void goniometers_of_many_circles_are_refused(void **state) {
                    "at most 32 circles");
 }
 
+/* A circle whose angle a table leaves open. */
+static void open_circles_are_noticed(void **state) {
+    (void)state;
+    static const char *const written[] = { "KAPPA 40 0", "KAPPA ?  0", "KAPPA .  0" };
+    for (int i = 0; i < 3; i++) {
+        size_t size;
+        char *const bytes = load_file(swung("", "OMEGA", 0.5), &size);
+        char *const at = strstr(bytes, written[0]);
+        assert_non_null(at);
+        memcpy(at, written[i], strlen(written[i]));
+        const char *const path = folder_file("open.cbf", bytes, size);
+        free(bytes);
+        db_circles circles;
+        int found;
+        notices[0] = '\0';
+        db_context_set_notices(test_context(), keep_notice, NULL);
+        expect_ok(test_context(), db_cbf_circles(test_context(), path, &circles, &found));
+        db_context_set_notices(test_context(), NULL, NULL);
+        if (i == 0)
+            assert_string_equal(notices, "");
+        else
+            assert_non_null(strstr(notices, "open.cbf: axis KAPPA: its angle is not known"));
+    }
+}
+
 static void axes_that_lead_nowhere_are_named(void **state) {
     (void)state;
     static const struct {
@@ -571,7 +597,13 @@ static void axes_that_lead_nowhere_are_named(void **state) {
         { "FS F 0.1 0.2", "FS F 0.1 0.0", "displacement_increment" },
         { "KAPPA 40 0", "KAPPA 40 1", "turns" },
         { "KAPPA 40 0 0\nPHI -50 0 0\nARM 0 0 0\nZ 0 0 105\nF 0 0 0\n",
-          "KAPPA 9e999 0 0\nPHI -50 0 0\nARM 0 0 0\nZ 0 0 105     \n", "finite angles" },
+          "KAPPA 9e999 0 0\nPHI -50 0 0\nARM 0 0 0\nZ 0 0 105     \n",
+          "axis KAPPA: expected a finite number in diffrn_scan_axis.angle_start, found '9e999'" },
+        { "OMEGA 30", "OMEGA 3O", "axis OMEGA: expected a finite number in diffrn_scan_axis" },
+        { "FRAME0 ARM 5 0\nFRAME1 ARM 20 0\n", "FRAME1 ARM inf 0              \n",
+          "axis ARM: expected a finite number in diffrn_scan_frame_axis.angle, found 'inf'" },
+        { "Z 0 1 0 -3 -5", "Z 0 1 0 inf 1",
+          "axis F: expected a finite number in axis.offset[1], found 'inf'" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t size;
@@ -814,6 +846,7 @@ int main(void) {
         cmocka_unit_test(outer_circles_are_taken_out_first),
         cmocka_unit_test(tables_win_over_lines),
         cmocka_unit_test(goniometers_of_many_circles_are_refused),
+        cmocka_unit_test(open_circles_are_noticed),
         cmocka_unit_test(axes_that_lead_nowhere_are_named),
         cmocka_unit_test(panels_must_have_one_width),
         cmocka_unit_test(sections_without_names_are_panels),

@@ -177,12 +177,6 @@ static db_status make_experiment(const placed_file *f, const db_measured_image *
     db_beam_set_simple(image->wavelength, f->beam.direction, image->polarization, beam, content);
     memcpy(beam->polarization_axis, f->beam.polarization_axis, sizeof beam->polarization_axis);
     take_scan(f, experiment, content);
-    for (int i = 0; i < 9; i++)
-        if (!isfinite(content->circles[i]))
-            return db_fail(f->context, DB_ERROR_INPUT,
-                           "%s: expected finite angles of the goniometer's axes, found one that is "
-                           "not",
-                           f->path);
     content->attenuation_depth = NAN;
     if (image->sensor_thickness > 0) {
         content->sensor_thickness = image->sensor_thickness;

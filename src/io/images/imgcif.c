@@ -100,14 +100,15 @@ static long row_in_frame(const db_imgcif *t, db_word id) {
 }
 
 /* The setting of an axis: for axes of pixels, at the first pixel, as CBFlib takes it; else in the frame, else at the
- * scan's start. */
-static double setting_of(const db_imgcif *t, db_word id, int turns) {
+ * scan's start; else 0. */
+static double setting_of(const db_imgcif *t, db_word id, int turns, int *known) {
     double setting = 0;
-    if (!number_at(&t->list_axis, row_with(&t->list_axis, "axis_id", id),
-                   turns ? "angle" : "displacement", &setting) &&
-        !number_at(&t->frame_axis, row_in_frame(t, id), turns ? "angle" : "displacement", &setting))
-        number_at(&t->scan_axis, row_with(&t->scan_axis, "axis_id", id),
-                  turns ? "angle_start" : "displacement_start", &setting);
+    *known = number_at(&t->list_axis, row_with(&t->list_axis, "axis_id", id),
+                       turns ? "angle" : "displacement", &setting) ||
+             number_at(&t->frame_axis, row_in_frame(t, id), turns ? "angle" : "displacement",
+                       &setting) ||
+             number_at(&t->scan_axis, row_with(&t->scan_axis, "axis_id", id),
+                       turns ? "angle_start" : "displacement_start", &setting);
     return setting;
 }
 
@@ -126,7 +127,8 @@ static db_status put_on(const db_imgcif *t, long row, pose *p) {
     triple(t, row, items, offset);
     if (turns || db_word_is(type, "translation")) {
         DB_TRY(direction_of(t, row, vector));
-        const double setting = setting_of(t, id, turns);
+        int known;
+        const double setting = setting_of(t, id, turns, &known);
         if (turns) {
             db_turn_columns(vector, setting * DB_DEGREE, p->turn);
             db_turn(vector, setting * DB_DEGREE, p->shift);
@@ -226,6 +228,38 @@ static int is_circle(const db_imgcif *t, long row) {
            db_word_is(value(&t->axis, (size_t)row, "type"), "rotation");
 }
 
+/* Refuses words that are no finite numbers: '.' and '?' are not known. */
+static db_status check_numbers(const db_imgcif *t) {
+    static const char *const vectors[] = { "vector[1]", "vector[2]", "vector[3]",
+                                           "offset[1]", "offset[2]", "offset[3]" };
+    static const char *const starts[] = { "angle_start", "angle_increment", "displacement_start" },
+                             *const settings[] = { "angle", "angle_increment", "displacement" },
+                             *const steps[] = { "angle", "displacement", "displacement_increment" };
+    const struct {
+        const db_cif_table *table;
+        const char *name, *id, *const *item;
+        size_t items;
+    } all[] = { { &t->axis, "axis", "id", vectors, 6 },
+                { &t->scan_axis, "diffrn_scan_axis", "axis_id", starts, 3 },
+                { &t->frame_axis, "diffrn_scan_frame_axis", "axis_id", settings, 3 },
+                { &t->list_axis, "array_structure_list_axis", "axis_id", steps, 3 } };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        for (size_t i = 0; i < all[k].items; i++)
+            for (size_t row = 0; row < all[k].table->rows; row++) {
+                const db_word word = value(all[k].table, row, all[k].item[i]),
+                              id = value(all[k].table, row, all[k].id);
+                double n;
+                if (word.length == 0 ||
+                    (number_at(all[k].table, (long)row, all[k].item[i], &n) && isfinite(n)))
+                    continue;
+                return db_fail(t->context, DB_ERROR_INPUT,
+                               "%s: axis %.*s: expected a finite number in %s.%s, found '%.*s'",
+                               t->path, DB_WORD_ARGUMENTS(id), all[k].name, all[k].item[i],
+                               DB_WORD_ARGUMENTS(word));
+            }
+    return DB_OK;
+}
+
 /* A goniometer has few; to find the innermost one compares each with all. */
 static db_status check_circles(const db_imgcif *t) {
     int count = 0;
@@ -249,6 +283,15 @@ static long innermost(const db_imgcif *t) {
     return -1;
 }
 
+/* Tells of a circle whose angle the tables leave open. */
+static void tell_open(const db_imgcif *t, db_word id) {
+    if (row_in_frame(t, id) < 0 && row_with(&t->scan_axis, "axis_id", id) < 0) return;
+    db_notice(t->context,
+              "%s: axis %.*s: its angle is not known (diffrn_scan_frame_axis.angle, "
+              "diffrn_scan_axis.angle_start): the circle is taken to stand at 0",
+              t->path, DB_WORD_ARGUMENTS(id));
+}
+
 static double width_of(const db_imgcif *t, db_word id) {
     double width = 0;
     if (!number_at(&t->frame_axis, row_in_frame(t, id), "angle_increment", &width))
@@ -259,6 +302,7 @@ static double width_of(const db_imgcif *t, db_word id) {
 /* Goes through the circles, from the crystal outwards: those before the one that turns make `fixed`, those after
  * it `setting`. If none turns, the first is the axis. */
 db_status db_imgcif_scan_read(const db_imgcif *t, db_imgcif_scan *scan, int *found) {
+    DB_TRY(check_numbers(t));
     DB_TRY(check_circles(t));
     long row = innermost(t);
     int turning = 0;
@@ -268,9 +312,11 @@ db_status db_imgcif_scan_read(const db_imgcif *t, db_imgcif_scan *scan, int *fou
     memcpy(scan->setting, identity, sizeof identity);
     for (int n = 0; n < MOST_AXES && row >= 0; n++) {
         const db_word id = value(&t->axis, (size_t)row, "id");
-        const double angle = setting_of(t, id, 1), width = width_of(t, id);
+        int known;
+        const double angle = setting_of(t, id, 1, &known), width = width_of(t, id);
         double vector[3];
         if (is_circle(t, row)) {
+            if (!known) tell_open(t, id);
             DB_TRY(direction_of(t, row, vector));
             if (fabs(width) > 0 && turning)
                 return fail_axis(t, id, "one axis that turns in an image, found a second one");
