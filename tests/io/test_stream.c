@@ -276,6 +276,21 @@ static void a_beam_that_is_not_used_is_told(void **state) {
     }
 }
 
+/* An image's photon energy is what is taken, also where the geometry speaks of electrons. */
+static void electrons_of_a_stream_are_told(void **state) {
+    (void)state;
+    char text[4000] = HEAD CHUNK("0") "photon_energy_eV = 494368\n" CRYSTAL("0.2") END;
+    memcpy(strstr(text, "photon_energy = 9500 eV\n"), "electron_voltage=200 kV\n", 24);
+    told[0] = '\0';
+    db_context_set_notices(test_context(), keep_notice, NULL);
+    const double wavelength = wavelength_of(folder_text("electrons.stream", text), 0);
+    db_context_set_notices(test_context(), NULL, NULL);
+    assert_true(fabs(wavelength - 12398.419843320026 / 494368) < 1e-9);
+    if (!strstr(told, "electrons.stream: electron_voltage: the wavelength is that of "
+                      "photon_energy_eV, 0.0250793 A: the model computes X-rays"))
+        fail_msg("%s", told);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_crystal_of_a_stream_is_a_shot),
@@ -285,6 +300,7 @@ int main(void) {
         cmocka_unit_test(panels_off_a_right_angle_stand_as_written),
         cmocka_unit_test(a_list_that_has_changed_is_read_anew),
         cmocka_unit_test(a_beam_that_is_not_used_is_told),
+        cmocka_unit_test(electrons_of_a_stream_are_told),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -81,6 +81,11 @@ static db_status read_wavelength(const db_geom *geom, const db_geom_image *image
     int is_path;
     if (image->photon_energy > 0) {
         *wavelength = DB_EV_ANGSTROM / image->photon_energy;
+        if (q.key && strcmp(q.key, "electron_voltage") == 0)
+            db_notice(geom->context,
+                      "%s: %s: the wavelength is that of photon_energy_eV, %.6g A: the model "
+                      "computes X-rays of that wavelength",
+                      geom->layout->path, q.key, *wavelength);
         return DB_OK;
     }
     if (!q.text)
