@@ -174,11 +174,16 @@ static db_status digest_text(db_context *context, const db_fit_config *config,
     return DB_OK;
 }
 
+db_status db_identity_of_settings(db_context *context, const db_fit_config *config,
+                                  char digest[DB_FIT_DIGEST_SIZE]) {
+    return digest_text(context, config, NULL, 0, digest);
+}
+
 db_status db_identity_of_shot(db_context *context, const db_fit_config *config,
                               const db_fit_config *common, db_fit_shot_identity *identity) {
     _Static_assert((int)DB_FIT_DIGEST_SIZE >= (int)DB_MD5_TEXT_SIZE, "a digest has room");
     DB_TRY(digest_of_image(context, config, identity->image));
-    DB_TRY(digest_text(context, config, common, 0, identity->configuration));
+    DB_TRY(db_identity_of_settings(context, config, identity->configuration));
     return digest_text(context, config, common, 1, identity->files);
 }
 

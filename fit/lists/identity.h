@@ -13,6 +13,10 @@ db_status db_identity_text(db_context *context, const db_fit_config *config, cha
 enum { DB_DIFFERENCES_SIZE = 512 };
 int db_identity_differences(const char *here, const char *there, char text[DB_DIFFERENCES_SIZE]);
 
+/* Digest of a configuration, without the names and contents of its image and list. */
+db_status db_identity_of_settings(db_context *context, const db_fit_config *config,
+                                  char digest[DB_FIT_DIGEST_SIZE]);
+
 /* Identity of a shot of a list: see db_fit_shot_source.identify. common: the configuration of all, whose files are
  * not read again. */
 db_status db_identity_of_shot(db_context *context, const db_fit_config *config,

@@ -3,11 +3,13 @@
 #include "fit/config/found_cell.h"
 #include "fit/config/orientation.h"
 #include "fit/lists/goniometer_settings.h"
+#include "fit/lists/identity.h"
 #include "fit/lists/shot_list.h"
 #include "fit/search/find_orientation.h"
 #include "fit/search/starting_model.h"
 
 #include "base/context_internal.h"
+#include "base/path.h"
 
 #include <dualbragg/expert/fit_configurations.h>
 #include <dualbragg/expert/fit_steps.h>
@@ -28,19 +30,25 @@ static int by_path(const void *a, const void *b) {
     return order ? order : (x->entry > y->entry) - (x->entry < y->entry);
 }
 
+/* An image may be named in several ways; what is not there keeps its name. */
+static char *path_of(const char *name) {
+    char *const whole = db_whole_path(name);
+    return whole ? whole : strdup(name);
+}
+
 /* Names the image of an entry. A shot whose configuration cannot be read is excluded later, with the reason. */
 static db_status name_image(db_context *context, const db_fit_shot_list *list, size_t shot,
                             named_image *named) {
     const db_shot_entry *const entry = &list->entry[shot];
     named->entry = shot;
     if (!entry->is_config) {
-        named->path = strdup(entry->name);
+        named->path = path_of(entry->name);
         return db_need_memory(context, named->path, entry->name);
     }
     db_fit_config config = { .image_file = "" };
     db_status status = db_fit_shot_list_config(context, list, shot, &config);
     if (status == DB_OK) {
-        named->path = strdup(config.image_file);
+        named->path = path_of(config.image_file);
         if (!named->path) status = db_fail_memory(context, entry->name);
     }
     db_fit_config_clear(&config);
@@ -58,6 +66,46 @@ static db_status find_images(db_context *context, db_fit_shot_list *list) {
             list->entry[named[i].entry].image = list->entry[named[i - 1].entry].image;
     for (size_t i = 0; i < list->count && named; i++) free(named[i].path);
     free(named);
+    return status;
+}
+
+/* Digests of the settings of entries whose images are listed again; "": none. A shot whose configuration cannot be read is excluded
+ * later, with the reason. */
+static db_status note_settings(db_context *context, const db_fit_shot_list *list,
+                               db_fit_shot_identity *of) {
+    for (size_t i = 0; i < list->count; i++) {
+        const size_t shots[2] = { i, list->entry[i].image };
+        for (int k = 0; k < 2 && shots[0] != shots[1]; k++) {
+            db_fit_config config = { .image_file = "" };
+            char *const digest = of[shots[k]].configuration;
+            if (*digest) continue;
+            db_status status = db_fit_shot_list_config(context, list, shots[k], &config);
+            if (status == DB_OK) status = db_identity_of_settings(context, &config, digest);
+            db_fit_config_clear(&config);
+            if (status == DB_ERROR_MEMORY) return status;
+        }
+    }
+    return DB_OK;
+}
+
+/* An image that is listed again shows another crystal, which has another orientation. Two models of one crystal would share its
+ * light, or count it twice. */
+static db_status refuse_repeats(db_context *context, const db_fit_shot_list *list) {
+    db_fit_shot_identity *const of = calloc(list->count + 1, sizeof *of);
+    db_status status = db_need_memory(context, of, "the settings of the shots");
+    if (status == DB_OK) status = note_settings(context, list, of);
+    for (size_t i = 0; i < list->count && status == DB_OK; i++) {
+        const db_shot_entry *const own = &list->entry[i];
+        for (size_t k = own->image; k < i && status == DB_OK; k++)
+            if (list->entry[k].image == own->image && *of[i].configuration &&
+                strcmp(of[k].configuration, of[i].configuration) == 0)
+                status =
+                    db_fail(context, DB_ERROR_INPUT,
+                            "%s:%d: %s is listed in line %d, too: expected each image once, or "
+                            "for each of its crystals with an orientation",
+                            list->config.shot_list, own->line, own->name, list->entry[k].line);
+    }
+    free(of);
     return status;
 }
 
@@ -508,34 +556,12 @@ static db_status find_crystals(db_context *context, db_fit_shot_list *list, size
     return status;
 }
 
-static int are_alike(const db_shot_entry *a, const db_shot_entry *b) {
-    int alike = strcmp(a->name, b->name) == 0 && a->count == b->count;
-    for (size_t k = 0; k < a->count && alike; k++)
-        alike = strcmp(a->override[k], b->override[k]) == 0;
-    return alike;
-}
-
-/* A frame that is listed again shows another crystal, which has another orientation. */
-static db_status refuse_repeats(db_context *context, const db_fit_shot_list *list) {
-    for (size_t i = 0; i < list->count; i++) {
-        const db_shot_entry *const own = &list->entry[i];
-        for (size_t k = own->image; k < i; k++)
-            if (list->entry[k].image == own->image && are_alike(&list->entry[k], own))
-                return db_fail(context, DB_ERROR_INPUT,
-                               "%s:%d: %s is listed in line %d, too: expected each frame once, or "
-                               "for each of its crystals with an orientation",
-                               list->config.shot_list, own->line, own->name, list->entry[k].line);
-    }
-    return DB_OK;
-}
-
 static db_status make_series(db_context *context, db_fit_shot_list *list) {
     const size_t settings = list->crystal_settings;
     size_t *const shot = calloc(list->count + 1, sizeof *shot);
     db_fit_lattice *const own = calloc(settings + 1, sizeof *own);
     search_keys keys = { .cell = "" };
     db_status status = db_need_memory(context, shot && own, "the orientation of a series");
-    if (status == DB_OK) status = refuse_repeats(context, list);
     const int asked = list->config.find_orientation || list->config.automatic,
               one = list->config.find_orientation <= 1;
     if (status == DB_OK && asked && settings > 1 && one)
@@ -584,6 +610,7 @@ db_status db_fit_shot_list_read(db_context *context, const db_fit_config *config
             db_fail(context, DB_ERROR_INPUT, "%s: expected shots, found none", config->shot_list);
     if (status == DB_OK) status = db_shot_list_take_symmetry(context, *list);
     if (status == DB_OK) status = find_images(context, *list);
+    if (status == DB_OK) status = refuse_repeats(context, *list);
     if (status == DB_OK && config->series) status = db_goniometer_settings_take(context, *list);
     if (status == DB_OK) status = find_common_cell(context, *list);
     if (status == DB_OK && config->series) status = make_series(context, *list);

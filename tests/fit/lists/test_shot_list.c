@@ -311,7 +311,7 @@ static int tear_down(void **state) {
 /* Cells of a list whose shots name a symmetry in their own configurations keep it. */
 static void a_symmetry_of_the_shots_is_that_of_the_list(void **state) {
     (void)state;
-    static const char *const shot = "image: /i.cbf\nmodel: {cell: [40, 40, 60, 90, 90, 90]%s}\n"
+    static const char *const shot = "image: /%d.cbf\nmodel: {cell: [40, 40, 60, 90, 90, 90]%s}\n"
                                     "refine: {cell_a: }\n";
     static const struct {
         const char *list, *own[2], *taken; /* taken: of the list; NULL: refused */
@@ -325,7 +325,7 @@ static void a_symmetry_of_the_shots_is_that_of_the_list(void **state) {
         db_fit_shot_list *list;
         for (int k = 0; k < 2; k++) {
             char text[200];
-            snprintf(text, sizeof text, shot, cases[c].own[k]);
+            snprintf(text, sizeof text, shot, k, cases[c].own[k]);
             (void)scratch_file(k ? "b.yaml" : "a.yaml", text);
         }
         snprintf(config.shot_list, sizeof config.shot_list, "%s",

@@ -20,7 +20,16 @@ fit 0 series.yaml --output found --no-report
 grep -q '^8 of 13 shots in use' found.log || fail "frames in use: $(grep 'in use' found.log)"
 [ "$(grep -c '^  other_[0-4].img: ' found.log)" = 5 ] || fail "left out by name: $(sed -n '/excluded/,/^$/p' found.log)"
 
-# frames that are listed again, with no orientation of another crystal, would share their light with a crystal that is not there
-{ cat frames.txt; head -3 frames.txt; } > twice.txt
-fit 3 series.yaml shots.list=twice.txt --output twice --no-report
-grep -q 'twice.txt:14: other_0.img is listed in line 1, too' err || fail "frames listed twice: $(cat err)"
+# frames that are listed again, with no orientation of another crystal, would share their light with a crystal that is not there;
+# the file and its settings count, not how they are written
+ln -s other_0.img link.img
+refused() { # LINE [KEY=VALUE]: after the frames, of which the first has these settings
+    { sed '1s/$/ model.phi=0 model.distance=110/' frames.txt; echo "$1"; } > twice.txt
+    fit 3 series.yaml shots.list=twice.txt --output twice --no-report "${2:-shots.series=yes}"
+    grep -q "twice.txt:14: ${1%% *} is listed in line 1, too" err || fail "frames listed twice, $1: $(cat err)"
+}
+refused 'other_0.img model.phi=0 model.distance=110'
+refused './other_0.img model.distance=110.0 model.phi=0.0'
+refused 'link.img model.phi=0 model.distance=110'
+# stills, whose orientation is sought, too
+refused 'other_0.img model.phi=0 model.distance=110' shots.series=no
