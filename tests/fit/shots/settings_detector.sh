@@ -48,6 +48,18 @@ awk 'NF > 2 && $2 != $3 && $1 != "each" { moved = 1 } $1 == "distance" { n++ } E
     fail "a setting without light was refined: $(cat dark_setting.txt)"
 near "cell c beside a dark sweep" "$(refined dark.json cell_c)" 92 0.03
 
+# circles for which the configuration leaves no room are named, if they move
+unused() { # LIST
+    fit 2 light.yaml --output unused --no-report shots.list="$1" 'model.beam_centre_px=[200, 200]' model.find_orientation=yes \
+        'refine={misset_x: {range: 1}}'
+}
+unused dark.txt
+grep -q '^sweep_1_0001.img: the circles of the goniometer stand otherwise than on sweep_0_0001.img, which is not used' out ||
+    fail "circles that are not used: $(cat out err)"
+head -n 3 frames.txt > still.txt
+unused still.txt
+! grep -q 'circles of the goniometer' out || fail "circles that stand: $(cat out err)"
+
 # without a cell: the search says what it found on each setting
 if "$DUALBRAGG" --version | grep -q gemmi; then
     mkdir noise
