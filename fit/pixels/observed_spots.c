@@ -17,6 +17,15 @@ db_status db_observed_spots_of_image(db_context *context, const db_measured_imag
     return status;
 }
 
+db_status db_image_spots_need(db_context *context, const db_fit_settings *settings,
+                              db_image_spots *spots) {
+    if (spots->known) return DB_OK;
+    DB_TRY(db_observed_spots_of_image(context, spots->image, settings, &spots->seen));
+    db_observed_spots_sort(&spots->seen);
+    spots->known = 1;
+    return DB_OK;
+}
+
 static int stronger_first(const void *a, const void *b) {
     const double x = ((const db_observed_spot *)a)->counts,
                  y = ((const db_observed_spot *)b)->counts;

@@ -98,13 +98,12 @@ static void fit_line(spot_width *w, size_t count, double pixel, double *room, sp
 }
 
 static db_status take_spots(db_context *context, const db_experiment *experiment,
-                            db_observed_spots *spots, spot_widths *widths) {
+                            const db_observed_spots *spots, spot_widths *widths) {
     db_fit_geometry geometry;
     spot_width w[MOST];
     double room[MOST];
     size_t count = 0;
     DB_TRY(db_fit_geometry_of(context, experiment, &geometry));
-    db_observed_spots_sort(spots);
     for (size_t i = 0; i < spots->count && count < MOST; i++)
         count += (size_t)look_at(&geometry, &spots->spot[i], &w[count]);
     db_fit_geometry_clear(&geometry);
@@ -115,14 +114,10 @@ static db_status take_spots(db_context *context, const db_experiment *experiment
 
 /* Measures widths of spots with the geometry of the experiment; its crystal does not matter. */
 static db_status spot_widths_measure(db_context *context, const db_experiment *experiment,
-                                     const db_measured_image *image,
-                                     const db_fit_settings *settings, spot_widths *widths) {
-    db_observed_spots spots;
-    memset(widths, 0, sizeof *widths);
-    DB_TRY(db_observed_spots_of_image(context, image, settings, &spots));
-    const db_status status = take_spots(context, experiment, &spots, widths);
-    db_observed_spots_clear(&spots);
-    return status;
+                                     const db_fit_settings *settings, db_image_spots *spots,
+                                     spot_widths *widths) {
+    DB_TRY(db_image_spots_need(context, settings, spots));
+    return take_spots(context, experiment, &spots->seen, widths);
 }
 
 /* Blocks so large that their size widens no spot: one image cannot distinguish larger ones. */
@@ -191,13 +186,13 @@ static void start_blocks(const db_fit_settings *settings, const open_widths *ope
 }
 
 db_status db_fit_start_widths(db_context *context, const db_fit_config *config,
-                              const db_measured_image *image, db_experiment *start) {
+                              db_image_spots *spots, db_experiment *start) {
     const db_fit_settings *const settings = &config->settings;
     const open_widths open = what_is_open(config, start);
     db_spread *const s = &start->spread;
     spot_widths widths = { 0 };
     if (!open.blocks && !open.mosaic && !open.footprint) return DB_OK;
-    if (image->value) DB_TRY(spot_widths_measure(context, start, image, settings, &widths));
+    if (spots->image->value) DB_TRY(spot_widths_measure(context, start, settings, spots, &widths));
     if (open.blocks) start_blocks(settings, &open, &widths, start);
     if (open.blocks && !config->setup.oversample)
         start->oversample = db_recommended_oversample(start);

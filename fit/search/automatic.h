@@ -3,7 +3,7 @@
 #ifndef DB_FIT_SEARCH_AUTOMATIC_H
 #define DB_FIT_SEARCH_AUTOMATIC_H
 
-#include <dualbragg/fit.h>
+#include "fit/pixels/observed_spots.h"
 
 /* Adds the parameters to the settings. */
 db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
@@ -18,6 +18,6 @@ db_status db_fit_sphere_is_flat(db_context *context, const db_experiment *start,
 
 /* Sets open sizes and spreads of the start. */
 db_status db_fit_start_widths(db_context *context, const db_fit_config *config,
-                              const db_measured_image *image, db_experiment *start);
+                              db_image_spots *spots, db_experiment *start);
 
 #endif

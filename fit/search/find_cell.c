@@ -283,22 +283,29 @@ static db_status append_spots(db_context *context, const db_search_spots *more,
     return DB_OK;
 }
 
-db_status db_fit_cell_spots_add(db_context *context, const db_measured_image *image,
-                                const db_fit_settings *settings, const db_experiment *experiment,
-                                db_fit_cell_spots **spots) {
-    db_observed_spots seen;
+db_status db_cell_spots_add(db_context *context, const db_fit_settings *settings,
+                            const db_experiment *experiment, db_image_spots *own,
+                            db_fit_cell_spots **spots) {
     db_search_spots list = { 0, NULL };
-    DB_TRY(db_fit_check_data(context, experiment, image, settings));
+    DB_TRY(db_fit_check_data(context, experiment, own->image, settings));
     if (!*spots) *spots = calloc(1, sizeof **spots);
     if (!*spots) return db_fail_memory(context, "the spots of the search for a cell");
     DB_TRY(db_fit_sphere_is_flat(context, experiment, &(*spots)->is_flat));
-    DB_TRY(db_observed_spots_of_image(context, image, settings, &seen));
-    db_status status = db_search_spots_list(context, experiment, settings, &seen, &list);
+    DB_TRY(db_image_spots_need(context, settings, own));
+    db_status status = db_search_spots_list(context, experiment, settings, &own->seen, &list);
     turn_back(experiment, &list);
     if (status == DB_OK) status = append_spots(context, &list, &(*spots)->list);
     (*spots)->images++;
     free(list.spot);
-    db_observed_spots_clear(&seen);
+    return status;
+}
+
+db_status db_fit_cell_spots_add(db_context *context, const db_measured_image *image,
+                                const db_fit_settings *settings, const db_experiment *experiment,
+                                db_fit_cell_spots **spots) {
+    db_image_spots own = { .image = image };
+    const db_status status = db_cell_spots_add(context, settings, experiment, &own, spots);
+    db_observed_spots_clear(&own.seen);
     return status;
 }
 

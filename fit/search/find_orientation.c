@@ -347,19 +347,27 @@ db_status db_find_other_lattice(db_context *context, const db_experiment *model,
     return status;
 }
 
+static db_status find_lattices(db_context *context, const db_fit_settings *settings,
+                               const db_experiment *experiment, size_t most, db_image_spots *spots,
+                               db_fit_lattice *lattices, size_t *count) {
+    *count = 0;
+    memset(lattices, 0, most * sizeof *lattices);
+    DB_TRY(db_fit_check_data(context, experiment, spots->image, settings));
+    DB_TRY(db_fit_check_spacing(context, experiment));
+    DB_TRY(db_image_spots_need(context, settings, spots));
+    series s = { .experiment = experiment, .lattice = lattices, .effort = 1 };
+    const db_status status = search_in(context, settings, &spots->seen, most, &s);
+    *count = s.count;
+    return status;
+}
+
 db_status db_fit_find_lattices(db_context *context, const db_measured_image *image,
                                const db_fit_settings *settings, const db_experiment *experiment,
                                size_t most, db_fit_lattice *lattices, size_t *count) {
-    db_observed_spots seen;
-    *count = 0;
-    memset(lattices, 0, most * sizeof *lattices);
-    DB_TRY(db_fit_check_data(context, experiment, image, settings));
-    DB_TRY(db_fit_check_spacing(context, experiment));
-    DB_TRY(db_observed_spots_of_image(context, image, settings, &seen));
-    series s = { .experiment = experiment, .lattice = lattices, .effort = 1 };
-    const db_status status = search_in(context, settings, &seen, most, &s);
-    *count = s.count;
-    db_observed_spots_clear(&seen);
+    db_image_spots spots = { .image = image };
+    const db_status status =
+        find_lattices(context, settings, experiment, most, &spots, lattices, count);
+    db_observed_spots_clear(&spots.seen);
     return status;
 }
 
@@ -389,16 +397,25 @@ void db_lattice_correct(const db_fit_lattice *lattice, db_experiment *experiment
     for (int d = 0; d < 2; d++) experiment->detector.centre[d] += lattice->beam_shift[d];
 }
 
-db_status db_fit_find_orientation(db_context *context, const db_measured_image *image,
-                                  const db_fit_settings *settings, db_experiment *experiment,
-                                  db_fit_orientation *found) {
+db_status db_find_orientation_of_spots(db_context *context, const db_fit_settings *settings,
+                                       db_image_spots *spots, db_experiment *experiment,
+                                       db_fit_orientation *found) {
     db_fit_lattice one;
     size_t count;
-    const db_status status =
-        db_fit_find_lattices(context, image, settings, experiment, 1, &one, &count);
+    const db_status status = find_lattices(context, settings, experiment, 1, spots, &one, &count);
     *found = one.found;
     DB_TRY(status);
     db_orientation_set(one.orientation, &experiment->crystal);
     db_lattice_correct(&one, experiment);
     return DB_OK;
+}
+
+db_status db_fit_find_orientation(db_context *context, const db_measured_image *image,
+                                  const db_fit_settings *settings, db_experiment *experiment,
+                                  db_fit_orientation *found) {
+    db_image_spots spots = { .image = image };
+    const db_status status =
+        db_find_orientation_of_spots(context, settings, &spots, experiment, found);
+    db_observed_spots_clear(&spots.seen);
+    return status;
 }

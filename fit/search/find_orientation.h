@@ -12,6 +12,11 @@ db_status db_find_other_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_settings *settings, const db_observed_spots *spots,
                                 db_fit_orientation *found);
 
+/* As db_fit_find_orientation, with the spots of the image. */
+db_status db_find_orientation_of_spots(db_context *context, const db_fit_settings *settings,
+                                       db_image_spots *spots, db_experiment *experiment,
+                                       db_fit_orientation *found);
+
 /* Finds orientations of up to `most` crystals from spots of several images. start: model of one image. DB_ERROR_INPUT if
  * there is none. */
 db_status db_find_lattices_of_spots(db_context *context, const db_fit_settings *settings,

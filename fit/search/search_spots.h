@@ -5,6 +5,8 @@
 #include "fit/pixels/observed_spots.h"
 #include "fit/search/agreement.h"
 
+#include <dualbragg/expert/fit_cell.h>
+
 typedef struct db_search_spots {
     size_t count;
     db_search_spot *spot; /* owned: to be freed */
@@ -28,5 +30,10 @@ struct db_fit_cell_spots {
     size_t images;
     int is_flat; /* the Ewald sphere (db_fit_sphere_is_flat) */
 };
+
+/* As db_fit_cell_spots_add. own: spots of the image. */
+db_status db_cell_spots_add(db_context *context, const db_fit_settings *settings,
+                            const db_experiment *experiment, db_image_spots *own,
+                            db_fit_cell_spots **spots);
 
 #endif

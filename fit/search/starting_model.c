@@ -8,6 +8,8 @@
 #include "base/rotation.h"
 #include "fit/search/starting_model.h"
 #include "fit/search/automatic.h"
+#include "fit/search/find_orientation.h"
+#include "fit/search/search_spots.h"
 #include "fit/config/crystal_system.h"
 #include "fit/config/detector_modules.h"
 #include "fit/config/found_cell.h"
@@ -322,16 +324,15 @@ static void say_corrected(const roughly *given, const db_experiment *start,
     notices(user, line);
 }
 
-static db_status find_orientation(db_context *context, db_fit_config *config,
-                                  const db_measured_image *image, db_experiment *start,
-                                  db_notice_function notices, void *user) {
+static db_status find_orientation(db_context *context, db_fit_config *config, db_image_spots *spots,
+                                  db_experiment *start, db_notice_function notices, void *user) {
     db_fit_orientation found;
     char line[240];
     const roughly given = what_is_known(start);
     db_orientation_fold(&start->crystal);
     DB_TRY(complete_bounds(context, config, start,
                            0)); /* before the search: refuse what it need not search for */
-    DB_TRY(db_fit_find_orientation(context, image, &config->settings, start, &found));
+    DB_TRY(db_find_orientation_of_spots(context, &config->settings, spots, start, &found));
     note_moved(&given, start, &config->settings);
     snprintf(
         line, sizeof line,
@@ -455,14 +456,14 @@ static db_status resolve_group(db_context *context, const db_experiment *start,
 }
 
 /* Prepares the refined parameters and their bounds, once there is a starting model. */
-static db_status prepare_start(db_context *context, db_fit_config *config,
-                               const db_measured_image *image, db_experiment *start, int *open,
-                               db_notice_function notices, void *user) {
+static db_status prepare_start(db_context *context, db_fit_config *config, db_image_spots *spots,
+                               db_experiment *start, int *open, db_notice_function notices,
+                               void *user) {
     db_fit_settings *const settings = &config->settings;
     settings->choose_oversample = !config->setup.oversample;
     if (config->automatic && !settings->parameter_count)
         DB_TRY(db_fit_choose_parameters(context, config, start));
-    DB_TRY(db_fit_start_widths(context, config, image, start));
+    DB_TRY(db_fit_start_widths(context, config, spots, start));
     DB_TRY(db_fit_tie_cell(context, config, start, notices, user));
     settings->centring = centring_of(context, config->symmetry, start->crystal.cell);
     start_ties(settings, start, notices, user);
@@ -473,7 +474,7 @@ static db_status prepare_start(db_context *context, db_fit_config *config,
     if (open)
         *open = is_open;
     else if (is_open)
-        DB_TRY(find_orientation(context, config, image, start, notices, user));
+        DB_TRY(find_orientation(context, config, spots, start, notices, user));
     DB_TRY(complete_bounds(context, config, start, 1));
     if (settings->stage_count == 0) db_fit_default_stages(settings);
     start_modes(settings, start, notices, user);
@@ -521,19 +522,27 @@ static db_status start_without_cell(db_context *context, const db_fit_config *co
     return status;
 }
 
-db_status db_fit_config_cell_spots(db_context *context, db_fit_config *config,
-                                   const db_measured_image *image, db_fit_cell_spots **spots) {
+/* As db_fit_config_cell_spots. own: spots of the image. */
+static db_status add_cell_spots(db_context *context, db_fit_config *config, db_image_spots *own,
+                                db_fit_cell_spots **spots) {
     db_experiment experiment;
     int listed;
     if (!db_cell_is_sought(config)) return DB_OK;
-    take_noise(image, &config->settings);
-    DB_TRY(check_region(context, &config->settings, image));
-    DB_TRY(complete_setup(context, config, image, NULL, NULL));
+    take_noise(own->image, &config->settings);
+    DB_TRY(check_region(context, &config->settings, own->image));
+    DB_TRY(complete_setup(context, config, own->image, NULL, NULL));
     DB_TRY(start_without_cell(context, config, &experiment, &listed));
     db_status status = DB_OK;
-    if (!listed)
-        status = db_fit_cell_spots_add(context, image, &config->settings, &experiment, spots);
+    if (!listed) status = db_cell_spots_add(context, &config->settings, &experiment, own, spots);
     db_experiment_clear(&experiment);
+    return status;
+}
+
+db_status db_fit_config_cell_spots(db_context *context, db_fit_config *config,
+                                   const db_measured_image *image, db_fit_cell_spots **spots) {
+    db_image_spots own = { .image = image };
+    const db_status status = add_cell_spots(context, config, &own, spots);
+    db_observed_spots_clear(&own.seen);
     return status;
 }
 
@@ -543,41 +552,60 @@ db_status db_fit_config_cell_of_spots(db_context *context, const db_fit_config *
                                      centring_of(context, config->symmetry, NULL), cell);
 }
 
-db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
-                                  const db_measured_image *image, db_fit_found_cell *cell) {
+/* As db_fit_config_find_cell. own: spots of the image. */
+static db_status cell_of_image(db_context *context, db_fit_config *config, db_image_spots *own,
+                               db_fit_found_cell *cell) {
     db_fit_cell_spots *spots = NULL;
     memset(cell, 0, sizeof *cell);
-    db_status status = db_fit_config_cell_spots(context, config, image, &spots);
+    db_status status = add_cell_spots(context, config, own, &spots);
     if (status == DB_OK && spots)
         status = db_fit_config_cell_of_spots(context, config, spots, cell);
     db_fit_cell_spots_destroy(&spots);
     return status;
 }
 
-static db_status find_cell(db_context *context, db_fit_config *config,
-                           const db_measured_image *image, db_notice_function notices, void *user) {
+db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
+                                  const db_measured_image *image, db_fit_found_cell *cell) {
+    db_image_spots own = { .image = image };
+    const db_status status = cell_of_image(context, config, &own, cell);
+    db_observed_spots_clear(&own.seen);
+    return status;
+}
+
+static db_status find_cell(db_context *context, db_fit_config *config, db_image_spots *spots,
+                           db_notice_function notices, void *user) {
     db_fit_found_cell cell;
-    DB_TRY(db_fit_config_find_cell(context, config, image, &cell));
+    DB_TRY(cell_of_image(context, config, spots, &cell));
     if (!cell.count) return DB_OK;
     db_found_cell_say(&cell, notices, user);
     return db_found_cell_take(context, &cell, config);
 }
 
-db_status db_start_make(db_context *context, db_fit_config *config, const db_measured_image *image,
-                        db_experiment *start, int *open, db_notice_function notices, void *user) {
+/* As db_start_make. spots: those of the image. */
+static db_status make_start(db_context *context, db_fit_config *config, db_image_spots *spots,
+                            db_experiment *start, int *open, db_notice_function notices,
+                            void *user) {
     int cut;
-    DB_TRY(db_need_panels(context, image));
-    take_noise(image, &config->settings);
-    DB_TRY(check_region(context, &config->settings, image));
-    DB_TRY(complete_setup(context, config, image, notices, user));
-    DB_TRY(find_cell(context, config, image, notices, user));
+    DB_TRY(db_need_panels(context, spots->image));
+    take_noise(spots->image, &config->settings);
+    DB_TRY(check_region(context, &config->settings, spots->image));
+    DB_TRY(complete_setup(context, config, spots->image, notices, user));
+    DB_TRY(find_cell(context, config, spots, notices, user));
     DB_TRY(resolve_setup(context, &config->setup, start, notices, user));
     take_model(config, start);
     db_status status = db_fit_cut_detector(context, config, start, NULL, &cut);
     if (status == DB_OK) status = take_group(context, config, start, notices, user);
     if (status == DB_OK) status = resolve_group(context, start, &config->settings);
-    if (status == DB_OK) status = prepare_start(context, config, image, start, open, notices, user);
+    if (status == DB_OK) status = prepare_start(context, config, spots, start, open, notices, user);
     if (status != DB_OK) db_experiment_clear(start);
+    return status;
+}
+
+db_status db_start_make(db_context *context, db_fit_config *config, const db_measured_image *image,
+                        db_experiment *start, int *open, db_notice_function notices, void *user) {
+    db_image_spots spots = { .image = image };
+    const db_status status = make_start(context, config, &spots, start, open, notices, user);
+    db_observed_spots_clear(&spots.seen);
     return status;
 }
 
@@ -595,5 +623,8 @@ db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
     DB_TRY(check_region(context, &config->settings, image));
     if (!config->automatic) /* the model gives their size */
         memcpy(config->setup.Ncells, start->crystal.Ncells, sizeof config->setup.Ncells);
-    return prepare_start(context, config, image, start, NULL, notices, user);
+    db_image_spots spots = { .image = image };
+    const db_status status = prepare_start(context, config, &spots, start, NULL, notices, user);
+    db_observed_spots_clear(&spots.seen);
+    return status;
 }
