@@ -250,9 +250,9 @@ static int hand_over(const landscape *l, db_observed_spots *spots) {
     return 1;
 }
 
-db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
-                                 const db_strong_pixels *strong, const db_fit_settings *settings,
-                                 db_observed_spots *spots) {
+static db_status find_spots(db_context *context, const db_measured_image *image,
+                            const db_strong_pixels *strong, const db_fit_settings *settings,
+                            db_observed_spots *spots) {
     const size_t pixels = db_measured_pixels(image), most = strong->count + 1;
     landscape l = { .settings = settings,
                     .strong = strong,
@@ -262,7 +262,6 @@ db_status db_observed_spots_find(db_context *context, const db_measured_image *i
                     .spot = malloc(most * sizeof *l.spot),
                     .found = malloc(most * sizeof *l.found) };
     uint8_t *const left = malloc(pixels);
-    *spots = (db_observed_spots){ 0, NULL };
     const int enough = l.list && l.order && l.summit && l.spot && l.found && left &&
                        divide(&l, image, strong, left) && hand_over(&l, spots);
     free(l.list);
@@ -273,4 +272,17 @@ db_status db_observed_spots_find(db_context *context, const db_measured_image *i
     free(l.found);
     free(left);
     return db_need_memory(context, enough, "the spots of the image");
+}
+
+db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
+                                 const db_strong_pixels *strong, const db_fit_settings *settings,
+                                 db_observed_spots *spots) {
+    const db_observed_spots *const seen = strong->seen;
+    *spots = (db_observed_spots){ 0, NULL };
+    if (!seen->spot) DB_TRY(find_spots(context, image, strong, settings, strong->seen));
+    spots->spot = malloc((seen->count + 1) * sizeof *spots->spot);
+    if (!spots->spot) return db_fail_memory(context, "the spots of the image");
+    memcpy(spots->spot, seen->spot, seen->count * sizeof *spots->spot);
+    spots->count = seen->count;
+    return DB_OK;
 }

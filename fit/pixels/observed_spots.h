@@ -23,7 +23,8 @@ typedef struct db_observed_spots {
 db_status db_observed_spots_of_image(db_context *context, const db_measured_image *image,
                                      const db_fit_settings *settings, db_observed_spots *spots);
 
-/* Spots of strong pixels, the brightest first: groups of touching pixels; one with several summits is as many spots. */
+/* Spots of strong pixels, the brightest first: groups of touching pixels; one with several summits is as many spots. They are
+ * found when they are asked for first, and the strong pixels remember them. */
 db_status db_observed_spots_find(db_context *context, const db_measured_image *image,
                                  const db_strong_pixels *strong, const db_fit_settings *settings,
                                  db_observed_spots *spots);

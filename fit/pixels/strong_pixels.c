@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/large_memory.h"
+#include "fit/pixels/observed_spots.h"
 #include "fit/pixels/smooth_background.h"
 #include "fit/pixels/measured_image.h"
 #include "surroundings/surroundings.h"
@@ -134,8 +135,10 @@ static db_status make_room(db_context *context, const db_measured_image *image,
     strong->background = db_allocate_large(pixels * sizeof *strong->background);
     strong->strong = malloc(pixels);
     strong->bits = calloc(strong->words * (size_t)image->slow_pixels, sizeof *strong->bits);
-    return db_need_memory(context, strong->background && strong->strong && strong->bits,
-                          "the strong pixels of the image");
+    strong->seen = calloc(1, sizeof *strong->seen);
+    return db_need_memory(
+        context, strong->background && strong->strong && strong->bits && strong->seen,
+        "the strong pixels of the image");
 }
 
 static db_status find_strong(db_context *context, const db_measured_image *image,
@@ -236,6 +239,7 @@ void db_strong_pixels_add_light(const db_measured_image *image, const float *lig
     const size_t pixels = db_measured_pixels(image);
     strong->count = 0;
     strong->holds_light = 1;
+    db_observed_spots_clear(strong->seen);
     for (size_t i = 0; i < pixels; i++) {
         const float excess = image->value[i] - strong->background[i];
         strong->background[i] += light[i];
@@ -259,5 +263,7 @@ void db_strong_pixels_clear(db_strong_pixels *strong) {
     free(strong->background);
     free(strong->strong);
     free(strong->bits);
+    if (strong->seen) db_observed_spots_clear(strong->seen);
+    free(strong->seen);
     memset(strong, 0, sizeof *strong);
 }

@@ -23,6 +23,7 @@ typedef struct db_strong_pixels {
     uint64_t *bits;  /* [slow_pixels][words], from the lowest bit on: 1: was strong when found */
     size_t words;    /* words of a row; the last one is empty */
     int holds_light; /* 1: the background holds light of other crystals */
+    struct db_observed_spots *seen; /* db_observed_spots_find; without a list: not asked for yet */
 } db_strong_pixels;
 
 /* settings: gain, readout_noise, strong_sigma, shoebox_half_width, background. */
