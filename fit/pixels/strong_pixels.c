@@ -136,9 +136,9 @@ static db_status make_room(db_context *context, const db_measured_image *image,
     strong->strong = malloc(pixels);
     strong->bits = calloc(strong->words * (size_t)image->slow_pixels, sizeof *strong->bits);
     strong->seen = calloc(1, sizeof *strong->seen);
-    return db_need_memory(
-        context, strong->background && strong->strong && strong->bits && strong->seen,
-        "the strong pixels of the image");
+    return db_need_memory(context,
+                          strong->background && strong->strong && strong->bits && strong->seen,
+                          "the strong pixels of the image");
 }
 
 static db_status find_strong(db_context *context, const db_measured_image *image,

@@ -30,14 +30,15 @@ static void fill_values(db_plan *plan) {
     if (plan->tiles.region_node) plan->job.halo.number = NULL;
     if (plan->spots)
         db_spots_outdate(plan);
-    else
+    else if (plan->experiment.spread.spots != DB_SPOTS_CLOSED)
         db_plan_fill_cut(plan);
     plan->slopes.current = 0;
     db_leave_stage(plan->context, "model");
 }
 
+/* renders: 0: the plan only has the model's values. */
 static db_status build_plan(db_plan *plan, const db_experiment *experiment,
-                            const db_plan_options *options) {
+                            const db_plan_options *options, int renders) {
     db_experiment *const own = &plan->experiment;
     DB_TRY(db_experiment_copy(plan->context, experiment, own));
     db_spots_one_of_each(own);
@@ -48,7 +49,7 @@ static db_status build_plan(db_plan *plan, const db_experiment *experiment,
     DB_TRY(db_plan_values_create(plan->context, own, &plan->parameters, &plan->values));
     DB_TRY(db_plan_table_create(plan->context, &own->structure_factors, plan->precision,
                                 &plan->table));
-    if (own->spread.spots == DB_SPOTS_CLOSED)
+    if (renders && own->spread.spots == DB_SPOTS_CLOSED)
         DB_TRY(db_spots_create(plan));
     else
         plan->job.region_node = plan->tiles.region_node;
@@ -80,6 +81,24 @@ db_status db_plan_options_check(db_context *context, const db_plan_options *opti
     return DB_NEED_ZEROS(context, "plan options", options);
 }
 
+static db_status make_plan(db_context *context, const db_experiment *experiment,
+                           const db_plan_options *options, int renders, db_plan **plan) {
+    *plan = NULL;
+    DB_TRY(db_experiment_check(context, experiment));
+    db_plan *made = calloc(1, sizeof *made);
+    if (!made) return db_fail_memory(context, "a plan");
+    made->context = context;
+    db_enter_stage(context, "plan");
+    const db_status status = build_plan(made, experiment, options, renders);
+    db_leave_stage(context, "plan");
+    if (status != DB_OK) {
+        db_plan_destroy(&made);
+        return status;
+    }
+    *plan = made;
+    return DB_OK;
+}
+
 db_status db_plan_create_on_processor(db_context *context, const db_experiment *experiment,
                                       const db_plan_options *options, db_plan **plan) {
     const db_plan_options defaults = DB_PLAN_OPTIONS_INIT;
@@ -90,19 +109,16 @@ db_status db_plan_create_on_processor(db_context *context, const db_experiment *
         return db_fail(context, DB_ERROR_USAGE,
                        "tolerance: expected a finite number of photons of at least 0, found %g",
                        options->tolerance);
-    DB_TRY(db_experiment_check(context, experiment));
-    db_plan *made = calloc(1, sizeof *made);
-    if (!made) return db_fail_memory(context, "a plan");
-    made->context = context;
-    db_enter_stage(context, "plan");
-    const db_status status = build_plan(made, experiment, options);
-    db_leave_stage(context, "plan");
-    if (status != DB_OK) {
-        db_plan_destroy(&made);
-        return status;
-    }
-    *plan = made;
-    return DB_OK;
+    return make_plan(context, experiment, options, 1, plan);
+}
+
+db_status db_plan_create_to_place(db_context *context, const db_experiment *experiment,
+                                  db_plan **plan) {
+    const db_region corner = { .fast_count = 1, .slow_count = 1, .stride = 1 };
+    db_plan_options options = DB_PLAN_OPTIONS_INIT;
+    options.regions = &corner;
+    options.region_count = 1;
+    return make_plan(context, experiment, &options, 0, plan);
 }
 
 db_status db_plan_create(db_context *context, const db_experiment *experiment,

@@ -11,6 +11,10 @@ db_status db_plan_options_check(db_context *context, const db_plan_options *opti
 db_status db_plan_create_on_processor(db_context *context, const db_experiment *experiment,
                                       const db_plan_options *options, db_plan **plan);
 
+/* A plan that places spots in closed form, and cannot render them. */
+db_status db_plan_create_to_place(db_context *context, const db_experiment *experiment,
+                                  db_plan **plan);
+
 /* Sets the plan's precision from now on; buffers of both precisions stay allocated. */
 db_status db_plan_change_precision(db_plan *plan, db_precision precision);
 

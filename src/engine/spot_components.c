@@ -127,15 +127,17 @@ static void select_wavelengths(double wavelength, double bandwidth, const spot_f
         wavelength * wavelength * fmax(0, bandwidth * (1 - by_distance * along));
 }
 
-static db_spot_component component_of(const db_plan *plan, const db_spot_options *options,
-                                      const db_spot_name *name, const spot_facts *f) {
+static void fill_component(const db_plan *plan, const db_spot_options *options,
+                           const db_spot_name *name, const spot_facts *f, db_spot_component *k) {
     const double wavelength = 1 / plan->values.interface.source[name->source].kappa.v;
     const int crosses = name->passage.moves && name->passage.at_kind == SPOT_CROSSING;
     const double distance = crosses ? 0 : f->distance;
-    db_spot_component k = { .spot = { .panel = name->panel, .source = name->source },
-                            .moves = name->passage.moves,
-                            .leaves = f->leaves };
-    db_spot *const spot = &k.spot;
+    db_spot *const spot = &k->spot;
+    memset(k, 0, sizeof *k);
+    spot->panel = name->panel;
+    spot->source = name->source;
+    k->moves = name->passage.moves;
+    k->leaves = f->leaves;
     memcpy(spot->hkl, name->hkl, sizeof spot->hkl);
     spot->resolution = wavelength / f->rho;
     spot->excitation = distance / f->width;
@@ -143,10 +145,10 @@ static db_spot_component component_of(const db_plan *plan, const db_spot_options
     spot->width = f->width / fmax(f->arm, 1e-9) / DB_DEGREE;
     spot->recorded = f->recorded;
     spot->angle = name->passage.at / DB_DEGREE + f->angle;
-    k.listed = fabs(distance) <=
-               options->most_excitation * f->width + options->most_turn * DB_DEGREE * f->arm;
-    select_wavelengths(wavelength, plan->values.interface.spread.bandwidth.v, f, &k);
-    if (f->bright == 0 || !(f->obliquity > 0)) return k;
+    k->listed = fabs(distance) <=
+                options->most_excitation * f->width + options->most_turn * DB_DEGREE * f->arm;
+    select_wavelengths(wavelength, plan->values.interface.spread.bandwidth.v, f, k);
+    if (f->bright == 0 || !(f->obliquity > 0)) return;
     /* the spot holds the square of a sub-pixel, 1/12 of its area; pixels are larger */
     const double parts = plan->experiment.oversample,
                  beyond_sub_pixel = (1 - 1 / (parts * parts)) / 12;
@@ -157,12 +159,11 @@ static db_spot_component component_of(const db_plan *plan, const db_spot_options
             spot->position[n] = f->pixel[n];
         }
     }
-    k.seen = 1;
-    k.is_wrong = isnan(f->bright) != 0;
-    k.exponent = f->exponent;
-    k.factor = fabs(f->bright) * ROOT_TWO_PI * ROOT_TWO_PI *
-               sqrt(fmax(0, f->still[0] * f->still[1] - f->still[2] * f->still[2]));
-    return k;
+    k->seen = 1;
+    k->is_wrong = isnan(f->bright) != 0;
+    k->exponent = f->exponent;
+    k->factor = fabs(f->bright) * ROOT_TWO_PI * ROOT_TWO_PI *
+                sqrt(fmax(0, f->still[0] * f->still[1] - f->still[2] * f->still[2]));
 }
 
 void db_spot_component_complete(const db_plan *plan, int photons, db_spot_component *k) {
@@ -233,7 +234,7 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options,
         if (node_turns(&name[i])) {
             db_spot_component own = { 0 };
             const spot_facts f = facts_of(plan, &name[i], &own);
-            k[i] = component_of(plan, options, &name[i], &f);
+            fill_component(plan, options, &name[i], &f, &k[i]);
             continue;
         }
         int found = 0;
@@ -263,7 +264,7 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options,
                                    .obliquity = p.obliquity[j],
                                    .bright = p.bright[j],
                                    .exponent = p.exponent[j] };
-            k[number[j]] = component_of(plan, options, &name[number[j]], &f);
+            fill_component(plan, options, &name[number[j]], &f, &k[number[j]]);
         }
     }
 }

@@ -55,15 +55,17 @@ static const double NOTHING = 80;
 
 /* Merges the components of a spot, all of which are seen: the moments of their sum. The best excited component
  * gives the excitation. */
-static db_spot_component merged(const db_plan *plan, int photons, db_spot_component *const *part,
-                                size_t count) {
-    db_spot_component sum = *part[0];
+static void merge(const db_plan *plan, int photons, db_spot_component *const *part, size_t count,
+                  db_spot *spot) {
     if (count == 1) {
-        db_spot_component_complete(plan, photons, &sum);
-        sum.spot.wavelength_width = sqrt(sum.wavelength_variance);
-        sum.spot.photons = photons ? sum.factor * exp(sum.exponent) : (double)NAN;
-        return sum;
+        db_spot_component *const only = part[0];
+        db_spot_component_complete(plan, photons, only);
+        *spot = only->spot;
+        spot->wavelength_width = sqrt(only->wavelength_variance);
+        spot->photons = photons ? only->factor * exp(only->exponent) : (double)NAN;
+        return;
     }
+    db_spot_component sum = *part[0];
     double whole = 0, most = -INFINITY, strongest = 0, nearest = INFINITY;
     double *const to = sum.spot.position;
     double *const v = sum.spot.covariance;
@@ -109,7 +111,7 @@ static db_spot_component merged(const db_plan *plan, int photons, db_spot_compon
     }
     sum.spot.wavelength_width = sqrt(sum.wavelength_variance);
     sum.spot.photons = photons ? exp(most) * whole : (double)NAN;
-    return sum;
+    *spot = sum.spot;
 }
 
 static int is_on_panel(const db_plan *plan, const db_spot *spot) {
@@ -133,9 +135,9 @@ static size_t merge_all(const db_plan *plan, const db_spot_options *options,
             listed |= part[end - i]->listed;
         }
         if (!listed) continue;
-        const db_spot_component one = merged(plan, 1, part, end - i);
-        if (one.spot.photons >= options->least_photons && is_on_panel(plan, &one.spot))
-            spot[kept++] = one.spot;
+        db_spot *const one = &spot[kept];
+        merge(plan, 1, part, end - i, one);
+        kept += one->photons >= options->least_photons && is_on_panel(plan, one);
     }
     return kept;
 }
@@ -274,16 +276,6 @@ static db_status check_options(db_context *context, const db_spot_options *o) {
     return DB_OK;
 }
 
-/* A plan that renders next to nothing. */
-static db_status plan_of_a_pixel(db_context *context, const db_experiment *experiment,
-                                 db_plan **plan) {
-    const db_region corner = { .fast_count = 1, .slow_count = 1, .stride = 1 };
-    db_plan_options options = DB_PLAN_OPTIONS_INIT;
-    options.regions = &corner;
-    options.region_count = 1;
-    return db_plan_create_on_processor(context, experiment, &options, plan);
-}
-
 /* Finds the nodes whose spots may be listed. */
 static db_status search_spots(const db_plan *plan, const db_spot_options *options,
                               db_spot_list *list) {
@@ -309,7 +301,7 @@ db_status db_spots_predict(db_context *context, const db_experiment *experiment,
     if (!options) options = &defaults;
     DB_TRY(check_options(context, options));
     DB_TRY(check_model(context, experiment));
-    db_status status = plan_of_a_pixel(context, experiment, &plan);
+    db_status status = db_plan_create_to_place(context, experiment, &plan);
     if (status == DB_OK) status = search_spots(plan, options, &list);
     if (status == DB_OK) status = take_spots(plan, options, &list, predicted);
     db_spot_list_clear(&list);
@@ -381,7 +373,7 @@ static void place_component(const db_plan *plan, int photons, db_spot *spot, con
         const size_t seen = first[i + 1] - first[i];
         one->photons = 0;
         one->position[0] = one->position[1] = NAN;
-        if (seen) *one = merged(plan, photons, room->part + first[i], seen).spot;
+        if (seen) merge(plan, photons, room->part + first[i], seen, one);
     }
 }
 
@@ -447,7 +439,7 @@ db_status db_spots_place(db_context *context, const db_experiment *experiment, i
         if (spot[i].panel >= experiment->detector.panel_count)
             return db_fail(context, DB_ERROR_USAGE, "spot %zu: there is no panel %zu", i,
                            spot[i].panel);
-    db_status status = plan_of_a_pixel(context, experiment, &plan);
+    db_status status = db_plan_create_to_place(context, experiment, &plan);
     if (status == DB_OK) status = place_all(plan, photons, spot, count);
     db_plan_destroy(&plan);
     return status;

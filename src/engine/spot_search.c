@@ -20,10 +20,11 @@ static const double PI = 3.14159265358979323846;
 
 int db_spot_passages(const db_experiment *e, const db_interface *z, size_t source, const int hkl[3],
                      db_spot_passage passage[DB_SPOT_MOST_PASSAGES]) {
-    const double node[3] = { hkl[0], hkl[1], hkl[2] };
-    const spot_circle_double_0 k =
-        spot_circle_of_double_0(z->spread.spindle, spot_node_of_double_0(z, node, NULL).r);
-    return passages_of(&k, z->source[source].s0, e->goniometer.phi_step * DB_DEGREE, passage);
+    const double node[3] = { hkl[0], hkl[1], hkl[2] }, range = e->goniometer.phi_step * DB_DEGREE;
+    spot_circle_double_0 k = { 0 };
+    if (range != 0)
+        k = spot_circle_of_double_0(z->spread.spindle, spot_node_of_double_0(z, node, NULL).r);
+    return passages_of(&k, z->source[source].s0, range, passage);
 }
 
 /* A search in progress. */
