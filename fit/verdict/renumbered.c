@@ -5,6 +5,7 @@
 #include "fit/verdict/renumbered.h"
 
 #include "base/context_internal.h"
+#include "base/threads.h"
 #include "base/vector.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/orientation.h"
@@ -52,7 +53,8 @@ typedef struct numbering {
     size_t count, moves; /* of spots; of variables and shifts of panels (pixels) */
     size_t *shift;       /* of each panel, as numbered_spot.shift; owned; NULL: all stay */
     numbered_spot *spot;
-    double *slope;  /* [count][3][moves]; owned, with the following */
+    double *slope; /* [count][3][moves]; owned, with the following */
+    double *q; /* [count][3]: scattering vectors of the spots, by the last place of the variables */
     double *at;     /* [count][3]: coordinates of nodes as seen from their spots, */
     double *same;   /* [FORM][count][3]: and after moves, of each number of a change */
     double *moved;  /* [FORM][moves]: these moves */
@@ -130,17 +132,27 @@ static void number_spots(const db_observed_spots *spots, const db_evidence *e, n
     }
 }
 
+/* Which scattering vectors nodes are placed beside. */
+typedef enum rays { RAYS_MOVED, RAYS_NEW, RAYS_KNOWN } rays; /* new: they become n->q */
+
 /* Coordinates of all nodes of a moved model, with changed indices. value: of the variables. */
-static db_status place_nodes(const numbering *n, const double *value, const int by[3], double *at) {
+static db_status place_nodes(const numbering *n, const double *value, const int by[3], rays which,
+                             double *at) {
+    const double spot_ns = 700; /* of new scattering vectors */
+    const int threads = db_threads_worth(n->context, (long)n->count, spot_ns);
     db_experiment moved = *n->model; /* borrows */
     db_fit_geometry g;
     db_variables_set(&n->v, value, &moved);
     DB_TRY(db_fit_geometry_of(n->context, &moved, &g));
+#if defined(_OPENMP)
+#pragma omp parallel for num_threads(threads) if (threads > 1 && which != RAYS_KNOWN)
+#endif
     for (size_t i = 0; i < n->count; i++) {
         const numbered_spot *const s = &n->spot[i];
         const double index[3] = { s->node[0] + by[0], s->node[1] + by[1], s->node[2] + by[2] };
-        double q[3], apart[3];
-        db_fit_geometry_scattering(&g, s->seen->panel, s->seen->position, q);
+        double own[3], apart[3], *const q = which == RAYS_MOVED ? own : n->q + 3 * i;
+        if (which != RAYS_KNOWN)
+            db_fit_geometry_scattering(&g, s->seen->panel, s->seen->position, q);
         db_apply(g.a_star, index, apart);
         for (int k = 0; k < 3; k++) apart[k] -= q[k];
         db_apply(s->offset, apart, at + 3 * i);
@@ -152,10 +164,21 @@ static db_status place_nodes(const numbering *n, const double *value, const int 
 
 static const int SAME[3] = { 0, 0, 0 };
 
+/* Does a variable only move nodes, and not the rays of spots? */
+static int keeps_rays(const db_variables *v, size_t variable) {
+    for (size_t l = 0; l < v->link_count; l++) {
+        const db_parameter_kind kind = db_facts_of(v->parameter[v->links[l].column])->kind;
+        if (v->links[l].variable == variable && kind != DB_KIND_CELL_EDGE &&
+            kind != DB_KIND_CELL_ANGLE && kind != DB_KIND_MISSET)
+            return 0;
+    }
+    return 1;
+}
+
 /* Coordinates of nodes and their slopes at a place of the variables. */
 static db_status find_moves(numbering *n, const int by[3]) {
     const size_t moves = n->moves;
-    DB_TRY(place_nodes(n, n->value, by, n->at));
+    DB_TRY(place_nodes(n, n->value, by, RAYS_NEW, n->at));
     for (size_t k = 0; k < n->v.count; k++) {
         const db_parameter p = n->v.parameter[k];
         double low, high;
@@ -164,7 +187,8 @@ static db_status find_moves(numbering *n, const int by[3]) {
         const double step = 1e-3 * n->usual[k];
         memcpy(n->other, n->value, moves * sizeof *n->value);
         n->other[k] += step;
-        DB_TRY(place_nodes(n, n->other, by, n->room));
+        DB_TRY(
+            place_nodes(n, n->other, by, keeps_rays(&n->v, k) ? RAYS_KNOWN : RAYS_MOVED, n->room));
         for (size_t i = 0; i < 3 * n->count; i++)
             n->slope[i * moves + k] = (n->room[i] - n->at[i]) / step;
     }
@@ -428,10 +452,11 @@ static db_status take_room(const db_evidence *e, numbering *n) {
     const size_t moves = n->moves, matrix = moves * moves, spots = e->judged + 1,
                  room = 3 * spots > matrix ? 3 * spots : matrix;
     n->spot = malloc(spots * sizeof *n->spot);
-    n->slope = malloc((3 * spots * (moves + 1 + FORM) + matrix + (5 + FORM) * moves + room) *
+    n->slope = malloc((3 * spots * (moves + 2 + FORM) + matrix + (5 + FORM) * moves + room) *
                       sizeof *n->slope);
     if (!n->spot || !n->slope) return db_fail_memory(n->context, "other indices of spots");
-    n->at = n->slope + 3 * spots * moves;
+    n->q = n->slope + 3 * spots * moves;
+    n->at = n->q + 3 * spots;
     n->same = n->at + 3 * spots;
     n->moved = n->same + FORM * 3 * spots;
     n->factor = n->moved + FORM * moves;
