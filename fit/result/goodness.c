@@ -2,6 +2,7 @@
 #include "fit/result/goodness.h"
 
 #include "base/context_internal.h"
+#include "base/threads.h"
 #include "fit/pixels/geometry.h"
 #include "fit/objective/statistics.h"
 
@@ -40,18 +41,39 @@ static double inverse_square(const db_fit_geometry *geometry, const db_region *r
 }
 
 typedef struct spectrum {
-    const db_fit_geometry *geometry;
-    double most; /* 1/d^2 */
+    double most;    /* 1/d^2 */
+    double *square; /* 1/d^2 of each element */
+    uint8_t *shell; /* of each element */
+    const db_fit_result *result;
     size_t pixels[FINE];
 } spectrum;
 
 static void count_pixel(void *user, const db_objective *objective, size_t block, int fast, int slow,
                         size_t element) {
     spectrum *const all = user;
-    (void)element;
-    const double place =
-        inverse_square(all->geometry, &objective->blocks.region[block], fast, slow) / all->most;
-    all->pixels[(int)fmin(FINE - 1, place * FINE)]++;
+    (void)objective, (void)block, (void)fast, (void)slow;
+    all->pixels[(int)fmin(FINE - 1, all->square[element] / all->most * FINE)]++;
+}
+
+/* Finds 1/d^2 of all pixels in use. */
+static void find_squares(const db_context *context, const db_objective *objective,
+                         const db_fit_geometry *geometry, double *square) {
+    const double pixel_ns = 200;
+    const db_fit_blocks *const blocks = &objective->blocks;
+    const int threads =
+        db_threads_worth(context, (long)blocks->count,
+                         pixel_ns * (double)objective->pixels_used / (double)blocks->count);
+#if defined(_OPENMP)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+#endif
+    for (size_t b = 0; b < blocks->count; b++) {
+        const db_region *const r = &blocks->region[b];
+        for (int s = 0; s < r->slow_count; s++)
+            for (int f = 0; f < r->fast_count; f++) {
+                const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
+                if (blocks->weight[i] > 0) square[i] = inverse_square(geometry, r, f, s);
+            }
+    }
 }
 
 /* Shells of equal numbers of pixels, cut between steps of the spectrum. */
@@ -104,35 +126,6 @@ static db_status cut_regions(db_context *context, db_fit_result *result) {
     return DB_OK;
 }
 
-db_status db_goodness_prepare(db_context *context, const db_objective *objective,
-                              db_fit_result *result) {
-    db_fit_geometry geometry;
-    DB_TRY(cut_regions(context, result));
-    DB_TRY(db_fit_geometry_of(context, &result->experiment, &geometry));
-    result->shells = calloc(SHELLS + 1, sizeof *result->shells);
-    spectrum *const all = calloc(1, sizeof *all);
-    if (!result->shells || !all) {
-        free(all);
-        db_fit_geometry_clear(&geometry);
-        return db_fail_memory(context, "the shells of resolution");
-    }
-    const double finest = db_fit_geometry_finest(&geometry);
-    all->geometry = &geometry;
-    all->most = 1 / (finest * finest);
-    visit_pixels(objective, count_pixel, all);
-    cut_shells(all, objective->pixels_used, result);
-    free(all);
-    db_fit_geometry_clear(&geometry);
-    return DB_OK;
-}
-
-typedef struct sums {
-    const db_fit_geometry *geometry;
-    const db_fit_result *result;
-    size_t last;                                 /* region of the pixel before */
-    db_residual_sums shell[SHELLS + 1], *region; /* region: one more than the result has */
-} sums;
-
 static size_t shell_of(const db_fit_result *result, double inverse_square) {
     size_t s = 0;
     while (s + 1 < result->shell_count &&
@@ -140,6 +133,59 @@ static size_t shell_of(const db_fit_result *result, double inverse_square) {
         s++;
     return s;
 }
+
+static void find_shell(void *user, const db_objective *objective, size_t block, int fast, int slow,
+                       size_t element) {
+    const spectrum *const all = user;
+    (void)objective, (void)block, (void)fast, (void)slow;
+    all->shell[element] = (uint8_t)shell_of(all->result, all->square[element]);
+}
+
+/* One more than the last element of the blocks' arrays. */
+static size_t elements_of(const db_fit_blocks *blocks) {
+    size_t most = 0;
+    for (size_t b = 0; b < blocks->count; b++) {
+        const db_region *const r = &blocks->region[b];
+        const size_t end = r->offset + (size_t)r->slow_count * r->stride;
+        most = end > most ? end : most;
+    }
+    return most;
+}
+
+db_status db_goodness_prepare(db_context *context, const db_objective *objective,
+                              db_fit_result *result, uint8_t **shell) {
+    const size_t elements = elements_of(&objective->blocks);
+    db_fit_geometry geometry;
+    DB_TRY(cut_regions(context, result));
+    DB_TRY(db_fit_geometry_of(context, &result->experiment, &geometry));
+    result->shells = calloc(SHELLS + 1, sizeof *result->shells);
+    *shell = malloc(elements + 1);
+    spectrum *const all = calloc(1, sizeof *all);
+    double *const square = malloc((elements + 1) * sizeof *square);
+    const int enough = result->shells && *shell && all && square;
+    if (enough) {
+        const double finest = db_fit_geometry_finest(&geometry);
+        all->most = 1 / (finest * finest);
+        all->square = square;
+        all->shell = *shell;
+        all->result = result;
+        find_squares(context, objective, &geometry, square);
+        visit_pixels(objective, count_pixel, all);
+        cut_shells(all, objective->pixels_used, result);
+        visit_pixels(objective, find_shell, all);
+    }
+    free(all);
+    free(square);
+    db_fit_geometry_clear(&geometry);
+    return db_need_memory(context, enough, "the shells of resolution");
+}
+
+typedef struct sums {
+    const uint8_t *shell_of; /* each element */
+    const db_fit_result *result;
+    size_t last;                                 /* region of the pixel before */
+    db_residual_sums shell[SHELLS + 1], *region; /* region: one more than the result has */
+} sums;
 
 static int is_in(const db_fit_region *region, size_t panel, double fast, double slow) {
     return region->panel == panel && fast >= region->fast_start && slow >= region->slow_start &&
@@ -166,7 +212,7 @@ static void add_pixel(void *user, const db_objective *objective, size_t block, i
         db_block_pixel(&all_of, objective->solution[block].linear, fast, slow);
     const double bragg = pixel.spot, weight = pixel.trust / pixel.variance;
     const double excess = (double)objective->blocks.value[element] - (pixel.expected - bragg);
-    const size_t shell = shell_of(all->result, inverse_square(all->geometry, r, fast, slow));
+    const size_t shell = all->shell_of[element];
     const size_t region = all->last =
         region_of(all->result, all->last, r->panel, r->fast_start + fast, r->slow_start + slow);
     db_residual_add(&all->shell[shell], weight, excess, bragg);
@@ -184,18 +230,11 @@ static db_fit_goodness goodness_of(const db_objective *objective, const db_resid
 }
 
 db_status db_goodness_measure(db_context *context, const db_objective *objective,
-                              db_goodness_time time, db_fit_result *result) {
-    db_fit_geometry geometry;
-    sums all = { .geometry = &geometry, .result = result };
+                              const uint8_t *shell, db_goodness_time time, db_fit_result *result) {
+    sums all = { .shell_of = shell, .result = result };
     all.region = calloc(result->region_count + 1, sizeof *all.region);
     if (!all.region) return db_fail_memory(context, "the statistics of the regions");
-    const db_status status = db_fit_geometry_of(context, &result->experiment, &geometry);
-    if (status != DB_OK) {
-        free(all.region);
-        return status;
-    }
     visit_pixels(objective, add_pixel, &all);
-    db_fit_geometry_clear(&geometry);
     for (size_t s = 0; s < result->shell_count; s++) {
         const db_fit_goodness g = goodness_of(objective, &all.shell[s]);
         *(time == DB_GOODNESS_BEFORE ? &result->shells[s].before : &result->shells[s].after) = g;

@@ -5,15 +5,16 @@
 #include "fit/objective/objective.h"
 
 /* Cuts the data of a target into shells and regions of the result, whose experiment gives the
- * resolution of the pixels. */
+ * resolution of the pixels. shell: receives the shell of each element of the blocks' arrays that is in use; to be freed. */
 db_status db_goodness_prepare(db_context *context, const db_objective *objective,
-                              db_fit_result *result);
+                              db_fit_result *result, uint8_t **shell);
 
 typedef enum db_goodness_time { DB_GOODNESS_BEFORE, DB_GOODNESS_AFTER } db_goodness_time;
 
-/* Fills before or after of shells and regions from the target as last evaluated. */
+/* Fills before or after of shells and regions from the target as last evaluated, which has the blocks of
+ * db_goodness_prepare. */
 db_status db_goodness_measure(db_context *context, const db_objective *objective,
-                              db_goodness_time time, db_fit_result *result);
+                              const uint8_t *shell, db_goodness_time time, db_fit_result *result);
 
 /* Fills spots and shift of the regions from the result's shoeboxes. */
 void db_goodness_shifts(db_fit_result *result);

@@ -116,18 +116,18 @@ static db_status describe(db_context *context, const db_fit_data *data, const db
                           inflation, result);
 }
 
-/* Statistics of the starting model on the data of the refined one. shown: as in compare. */
+/* Statistics of the starting model on the data of the refined one. shell: of pixels; NULL: one of many shots. */
 static db_status describe_start(db_context *context, const db_experiment *start,
-                                const db_fit_data *data, const db_stage_data *taken, int shown,
-                                db_fit_result *result) {
+                                const db_fit_data *data, const db_stage_data *taken,
+                                const uint8_t *shell, db_fit_result *result) {
     const db_objective_options request = { .target = data->settings->target };
     db_objective objective;
     DB_TRY(db_stage_data_objective(context, start, data, taken, &request, &objective));
     db_status status = db_objective_evaluate(&objective, NULL, DB_OBJECTIVE_LOSS);
-    if (status == DB_OK && shown)
-        status = db_goodness_measure(context, &objective, DB_GOODNESS_BEFORE, result);
+    if (status == DB_OK && shell)
+        status = db_goodness_measure(context, &objective, shell, DB_GOODNESS_BEFORE, result);
     if (status == DB_OK) status = describe(context, data, taken, &objective, &result->before, NULL);
-    if (status == DB_OK && shown && taken->tiles.count)
+    if (status == DB_OK && shell && taken->tiles.count)
         status = strong_fraction(context, &objective.experiment, data, &objective, NULL,
                                  &result->before);
     db_objective_destroy(&objective);
@@ -153,8 +153,9 @@ static db_status show_refined(db_context *context, const db_experiment *experime
 /* Results of a single image: goodness of fit by place, shoeboxes, images. compared: gets the boxes that are only
  * compared. */
 static db_status show(db_context *context, const db_fit_data *data, const db_stage_data *taken,
-                      db_objective *objective, db_fit_result *compared, db_fit_result *result) {
-    DB_TRY(db_goodness_measure(context, objective, DB_GOODNESS_AFTER, result));
+                      db_objective *objective, const uint8_t *shell, db_fit_result *compared,
+                      db_fit_result *result) {
+    DB_TRY(db_goodness_measure(context, objective, shell, DB_GOODNESS_AFTER, result));
     DB_TRY(db_distrusted_pixels_find(context, objective, result));
     DB_TRY(describe(context, data, taken, objective, &result->after, result));
     if (taken->tiles.count)
@@ -165,19 +166,19 @@ static db_status show(db_context *context, const db_fit_data *data, const db_sta
 }
 
 /* Statistics of both models, errors, and results of a single image; compared: NULL: one of many shots, without
- * such results. */
+ * such results. shell: receives the shells of pixels; to be freed. */
 static db_status compare(db_context *context, const db_experiment *start, const db_fit_data *data,
                          db_stage_data *taken, db_objective *objective, db_fit_result *compared,
-                         db_fit_result *result) {
+                         db_fit_result *result, uint8_t **shell) {
     double refined[DB_FIT_MOST_PARAMETERS], loss = 0;
     const int shown = compared != NULL;
     for (size_t k = 0; k < objective->variables.count; k++)
         refined[k] = result->estimates.list[objective->variables.index[k]].value;
     DB_TRY(db_stage_data_adapt(taken, data, objective, refined, DB_OBJECTIVE_NORMAL));
-    if (shown) DB_TRY(db_goodness_prepare(context, objective, result));
-    DB_TRY(describe_start(context, start, data, taken, shown, result));
+    if (shown) DB_TRY(db_goodness_prepare(context, objective, result, shell));
+    DB_TRY(describe_start(context, start, data, taken, *shell, result));
     DB_TRY(db_objective_evaluate(objective, refined, DB_OBJECTIVE_NORMAL));
-    DB_TRY(shown ? show(context, data, taken, objective, compared, result)
+    DB_TRY(shown ? show(context, data, taken, objective, *shell, compared, result)
                  : describe(context, data, taken, objective, &result->after, NULL));
     db_variables_add_priors(&objective->variables, refined, &loss, NULL, objective->normal);
     DB_TRY(db_errors_estimate(context, objective, result->after.chi2_reduced, result));
@@ -206,7 +207,9 @@ static db_status compare_on_final_data(db_context *context, const db_experiment 
                            : db_fail(context, DB_ERROR_INPUT,
                                      "the refined model predicts none of the strong reflections");
     if (status == DB_OK) {
-        status = compare(context, start, data, &taken, &objective, compared, result);
+        uint8_t *shell = NULL;
+        status = compare(context, start, data, &taken, &objective, compared, result, &shell);
+        free(shell);
         db_objective_destroy(&objective);
     }
     db_stage_data_clear(&taken);
