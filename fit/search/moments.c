@@ -3,6 +3,7 @@
 
 #include "base/context_internal.h"
 #include "base/threads.h"
+#include "fit/pixels/geometry.h"
 
 #include <dualbragg/expert/experiment_geometry.h>
 #include <dualbragg/expert/spot_places.h>
@@ -121,7 +122,7 @@ db_status db_moments_allocate(db_context *context, const db_experiment *experime
     m->experiment.structure_factors = (db_structure_factors){ .default_F = 1 };
     m->spot = calloc(count + 1, sizeof *m->spot);
     m->observed = calloc(count + 1, sizeof *m->observed);
-    m->rows = calloc(count * ROWS * variables->table_count + 1, sizeof *m->rows);
+    m->rows = calloc(count * ROWS * variables->count + 1, sizeof *m->rows);
     m->jumped = calloc(2 * count + 1, 1);
     m->last = calloc(count + 1, sizeof *m->last);
     m->last_value = calloc(variables->count + 1, sizeof *m->last_value);
@@ -222,7 +223,7 @@ static double look_at(const db_moments *m, size_t i, white *w) {
 /* Slopes of the parts of a spot's loss by a variable: rows whose products are the normal matrix. Returns the slope
  * of the loss. */
 static double slopes_of(const db_moments *m, size_t i, const white *w, const db_spot *ahead,
-                        double step, double *row, size_t stride) {
+                        double step, double row[ROWS]) {
     const db_spot *const s = &m->spot[i];
     const double d[2] = { (ahead->position[0] - s->position[0]) / step,
                           (ahead->position[1] - s->position[1]) / step };
@@ -242,22 +243,28 @@ static double slopes_of(const db_moments *m, size_t i, const white *w, const db_
     }
     const double half = sqrt(0.5 * (by_shape + 1));
     row[0] = root * u[0];
-    row[stride] = root * u[1];
-    row[2 * stride] = half * b[0];
-    row[3 * stride] = half * b[1];
-    row[4 * stride] = half * sqrt(2.0) * b[2];
+    row[1] = root * u[1];
+    row[2] = half * b[0];
+    row[3] = half * b[1];
+    row[4] = half * sqrt(2.0) * b[2];
     /* of excitation: by the distance and by the width */
     const double moved = (ahead->turn - s->turn) / (step * s->width),
                  wider = (ahead->width - s->width) / (step * s->width), e = s->excitation;
     slope += w->trust * 2 * e * (moved - e * wider) + 2 * wider;
-    row[5 * stride] = sqrt(w->trust) * moved;
-    row[6 * stride] = sqrt(2.0) * wider;
+    row[5] = sqrt(w->trust) * moved;
+    row[6] = sqrt(2.0) * wider;
     return slope;
 }
 
 static int jumps(const db_spot *s, const db_spot *ahead) {
-    return hypot(ahead->position[0] - s->position[0], ahead->position[1] - s->position[1]) >
-           STEP * FARTHEST;
+    const double far = STEP * FARTHEST, by[2] = { ahead->position[0] - s->position[0],
+                                                  ahead->position[1] - s->position[1] };
+    return !(fabs(by[0]) + fabs(by[1]) <= far) && hypot(by[0], by[1]) > far;
+}
+
+/* The slopes of a spot's numbers by a variable. */
+static double *row_of(const db_moments *m, size_t variable, size_t spot) {
+    return m->rows + (variable * m->count + spot) * ROWS;
 }
 
 /* Memory of one thread. */
@@ -272,7 +279,6 @@ typedef struct ahead_room {
 static db_status derive_by(const db_moments *m, const double *x, size_t k, const white *seen,
                            ahead_room *room, double *slope) {
     const db_variables *const v = m->variables;
-    const size_t n = v->table_count;
     const double usual = STEP * db_parameter_describe(v->parameter[k])->scale;
     const double step = x[k] + usual <= v->upper[k] ? usual : -usual;
     db_spot *const ahead = room->spot;
@@ -281,6 +287,7 @@ static db_status derive_by(const db_moments *m, const double *x, size_t k, const
     room->values[k] += step;
     db_variables_set(v, room->values, &room->experiment);
     DB_TRY(db_spots_place(&room->context, &room->experiment, 0, ahead + m->from, m->to - m->from));
+    int region = 0;
     *slope = 0;
     for (size_t i = m->from; i < m->to; i++) {
         if (jumps(&m->spot[i], &ahead[i])) {
@@ -291,7 +298,11 @@ static db_status derive_by(const db_moments *m, const double *x, size_t k, const
             ahead[i] = m->spot[i];
         }
         if (m->jumped[i]) ahead[i] = m->spot[i];
-        *slope += slopes_of(m, i, &seen[i], &ahead[i], step, m->rows + i * ROWS * n + k, n);
+        const double of_spot = slopes_of(m, i, &seen[i], &ahead[i], step, row_of(m, k, i));
+        *slope += of_spot;
+        if (!m->of_region) continue;
+        while (i >= db_region_start(m->count, m->regions, region + 1)) region++;
+        m->of_region[(size_t)region * v->count + k] += of_spot;
     }
     return DB_OK;
 }
@@ -355,11 +366,9 @@ static db_status derive(db_moments *m, const double *x, const size_t *variable, 
 /* How far a step moves a spot at most by its slopes at the last evaluation, pixels. */
 static double reach_of(const db_moments *m, size_t i, const double *x) {
     const db_moment_slopes *const last = &m->last[i];
-    const size_t n = m->variables->table_count;
-    const double *const row = m->rows + i * ROWS * n;
     double sum[2] = { 0, 0 };
-    for (size_t k = 0; k < n; k++) {
-        const double step = (x[k] - m->last_value[k]) / last->root, u[2] = { row[k], row[n + k] };
+    for (size_t k = 0; k < m->variables->table_count; k++) {
+        const double step = (x[k] - m->last_value[k]) / last->root, *const u = row_of(m, k, i);
         sum[0] += fabs(last->factor[0] * u[0] * step);
         sum[1] += fabs((last->factor[1] * u[0] + last->factor[2] * u[1]) * step);
     }
@@ -386,12 +395,30 @@ static void leave_out_jumped(db_moments *m) {
     }
 }
 
+/* Adds products of slopes. Those of a few spots at a time are laid side by side, near at hand; each sum goes from spot to
+ * spot. */
 static void add_products(const db_moments *m, double *normal) {
-    const size_t all = m->variables->count, n = m->variables->table_count;
-    for (size_t r = m->from * ROWS; r < m->to * ROWS; r++) {
-        const double *const row = m->rows + r * n;
+    enum { SIDE = 4, ROOM = 3072 };
+    const size_t all = m->variables->count, n = m->variables->table_count, stride = n + SIDE,
+                 fitting = ROOM / (stride * ROWS), block = fitting ? fitting : 1;
+    double near[ROOM + ROWS * (DB_FIT_MOST_PARAMETERS + SIDE)] = { 0 };
+    for (size_t from = m->from; from < m->to; from += block) {
+        const size_t left = m->to - from, rows = (left < block ? left : block) * ROWS;
+        for (size_t k = 0; k < n; k++) {
+            const double *const row = row_of(m, k, from);
+            for (size_t r = 0; r < rows; r++) near[r * stride + k] = row[r];
+        }
         for (size_t k = 0; k < n; k++)
-            for (size_t l = 0; l <= k; l++) normal[k * all + l] += row[k] * row[l];
+            for (size_t l = 0; l <= k; l += SIDE) {
+                const size_t side = k + 1 - l < SIDE ? k + 1 - l : SIDE;
+                double sum[SIDE] = { 0 };
+                memcpy(sum, normal + k * all + l, side * sizeof *sum);
+                for (size_t r = 0; r < rows; r++) {
+                    const double *const row = near + r * stride;
+                    for (int i = 0; i < SIDE; i++) sum[i] += row[k] * row[l + (size_t)i];
+                }
+                memcpy(normal + k * all + l, sum, side * sizeof *sum);
+            }
     }
     for (size_t k = 0; k < n; k++)
         for (size_t l = 0; l < k; l++) normal[l * all + k] = normal[k * all + l];

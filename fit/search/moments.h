@@ -30,7 +30,8 @@ typedef struct db_moments {
     double blur;        /* added to predicted variances (pixels^2); 0: widths count */
     db_spot *spot;      /* spots of the model; owned, as the following */
     db_observed_moments *observed;
-    double *rows; /* slopes of all spots */
+    double *
+        rows; /* slopes of all spots: by a variable those of each spot, then by the next variable */
     unsigned char *
         jumped; /* flags: spots whose place has jumped, which are left out; such spots of an evaluation */
     db_moment_slopes *last; /* of the last evaluation, with its values; has_last: there was one */
@@ -41,6 +42,10 @@ typedef struct db_moments {
     const db_variables *variables;
     db_status status; /* of the last evaluation */
     double held_out;  /* loss of held-out spots */
+    /* [regions][variables]: slopes of the loss of regions of spots (db_region_start), added by an evaluation; borrowed; NULL:
+     * not wanted */
+    double *of_region;
+    int regions;
 } db_moments;
 
 /* Makes room for `count` spots, without any yet. Borrows the model's lists and the variables. */

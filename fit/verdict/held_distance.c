@@ -61,13 +61,11 @@ static db_status error_by_regions(db_context *context, db_moments *m, const doub
                   *const slope = numbers + 2 * n * n;
     int used[DB_FIT_MOST_PARAMETERS];
     const int regions = db_spot_regions_count(m->count, n);
-    double loss;
     for (size_t k = 0; k < n; k++) used[k] = 1;
     *error = INFINITY;
     if ((size_t)regions <= n || (size_t)regions > m->count) return DB_OK;
     DB_TRY(db_spot_regions_order(context, regions, m));
-    DB_TRY(db_spot_regions_scatter(m, x, regions, slope, scatter));
-    DB_TRY(db_moments_evaluate(m, x, &loss, slope, normal));
+    DB_TRY(db_spot_regions_scatter(context, m, x, regions, slope, normal, scatter));
     DB_TRY(db_spot_regions_curve(context, m, x, normal));
     db_covariance c = { .error = NULL };
     const db_status status =

@@ -27,6 +27,7 @@ db_status db_spot_regions_order(db_context *context, int regions, db_moments *m)
         }
         memcpy(m->spot, spot, m->count * sizeof *spot);
         memcpy(m->observed, observed, m->count * sizeof *observed);
+        m->has_last = 0; /* of the former order */
     }
     free(place);
     free(spot);
@@ -35,20 +36,21 @@ db_status db_spot_regions_order(db_context *context, int regions, db_moments *m)
     return db_need_memory(context, !missing, "the regions of spots");
 }
 
-db_status db_spot_regions_scatter(db_moments *m, const double *x, int regions, double *slope,
-                                  double *scatter) {
-    const size_t n = m->variables->count, all = m->count;
-    db_status status = DB_OK;
+db_status db_spot_regions_scatter(db_context *context, db_moments *m, const double *x, int regions,
+                                  double *slope, double *normal, double *scatter) {
+    const size_t n = m->variables->count;
+    double loss, *const of_region = calloc((size_t)regions * n + 1, sizeof *of_region);
+    if (!of_region) return db_fail_memory(context, "the regions of spots");
+    m->of_region = of_region;
+    m->regions = regions;
+    const db_status status = db_moments_evaluate(m, x, &loss, slope, normal);
+    m->of_region = NULL;
     for (int r = 0; r < regions && status == DB_OK; r++) {
-        double loss;
-        m->from = db_region_start(all, regions, r);
-        m->to = db_region_start(all, regions, r + 1);
-        status = db_moments_slopes(m, x, NULL, n, &loss, slope);
+        const double *const own = of_region + (size_t)r * n;
         for (size_t k = 0; k < n; k++)
-            for (size_t l = 0; l < n; l++) scatter[k * n + l] += 0.25 * slope[k] * slope[l];
+            for (size_t l = 0; l < n; l++) scatter[k * n + l] += 0.25 * own[k] * own[l];
     }
-    m->from = 0;
-    m->to = all;
+    free(of_region);
     return status;
 }
 

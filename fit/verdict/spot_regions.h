@@ -11,10 +11,10 @@ int db_spot_regions_count(size_t spots, size_t variables);
 /* Puts spots into the order of regions. */
 db_status db_spot_regions_order(db_context *context, int regions, db_moments *m);
 
-/* Sum over regions of the products of half their slopes, [variables][variables], added to `scatter`. slope: room for
- * the variables. */
-db_status db_spot_regions_scatter(db_moments *m, const double *x, int regions, double *slope,
-                                  double *scatter);
+/* Slopes and normal matrix as db_moments_evaluate; and the sum over regions of the products of half their slopes,
+ * [variables][variables], added to `scatter`. */
+db_status db_spot_regions_scatter(db_context *context, db_moments *m, const double *x, int regions,
+                                  double *slope, double *normal, double *scatter);
 
 /* Half the second derivatives of the loss, [variables][variables], by differences of its slopes, in place of the normal
  * matrix of moments. That one takes the trust in a spot as given; but trust falls with the distance of a spot from its

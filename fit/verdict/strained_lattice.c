@@ -265,10 +265,8 @@ static db_status compare_steps(db_context *context, const db_fit_settings *own,
 
 static db_status take_regions(db_context *context, db_moments *m, const db_variables *v,
                               int regions, equations *e) {
-    double loss;
     DB_TRY(db_spot_regions_order(context, regions, m));
-    DB_TRY(db_spot_regions_scatter(m, v->start, regions, e->slope, e->scatter));
-    DB_TRY(db_moments_evaluate(m, v->start, &loss, e->slope, e->normal));
+    DB_TRY(db_spot_regions_scatter(context, m, v->start, regions, e->slope, e->normal, e->scatter));
     return db_spot_regions_curve(context, m, v->start, e->normal);
 }
 
