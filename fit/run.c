@@ -1,4 +1,6 @@
 /* A refinement of a list of shots, one or many, from start to end. */
+#include "fit/run.h"
+
 #include "base/context_internal.h"
 #include "fit/config/quantity.h"
 #include "fit/config/orientation.h"
@@ -753,9 +755,9 @@ db_fit_shot_source db_fit_still_source(const db_fit_still *still) {
                                  .in_full = 1 };
 }
 
-db_status db_fit_run(db_context *context, const db_fit_shot_source *source,
-                     const db_fit_settings *settings, const db_fit_shots_options *options,
-                     db_fit_shots_result **result) {
+db_status db_fit_run_with(db_context *context, const db_fit_shot_source *source,
+                          const db_fit_settings *settings, const db_fit_shots_options *options,
+                          db_strong_memory *strong, db_fit_shots_result **result) {
     static const db_fit_shots_options usual = DB_FIT_SHOTS_OPTIONS_INIT;
     const double begin = db_seconds();
     *result = NULL;
@@ -772,6 +774,10 @@ db_status db_fit_run(db_context *context, const db_fit_shot_source *source,
     db_shot_notices_begin(context, &all->notices);
     db_fit_shots_result *made = NULL;
     db_status status = set_up(all, settings);
+    if (status == DB_OK && strong) {
+        all->state[0].strong = *strong;
+        *strong = (db_strong_memory){ .masked = 0 };
+    }
     if (status == DB_OK) status = create_result(all, &made);
     status = db_workers_common_status(all, status);
     if (status == DB_OK && made) status = refine_shots(all, made);
@@ -784,6 +790,12 @@ db_status db_fit_run(db_context *context, const db_fit_shot_source *source,
     if (source->in_full && made->shot_count == 1) made->shot[0].seconds = made->seconds;
     *result = made;
     return made->status == DB_OK ? DB_OK : db_fail(context, made->status, "%s", made->reason);
+}
+
+db_status db_fit_run(db_context *context, const db_fit_shot_source *source,
+                     const db_fit_settings *settings, const db_fit_shots_options *options,
+                     db_fit_shots_result **result) {
+    return db_fit_run_with(context, source, settings, options, NULL, result);
 }
 
 void db_fit_shots_result_destroy(db_fit_shots_result **result) {

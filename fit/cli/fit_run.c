@@ -8,6 +8,8 @@
 #include "fit/config/found_cell.h"
 #include "fit/config/quantity.h"
 #include "fit/lists/shot_list.h"
+#include "fit/run.h"
+#include "fit/search/starting_model.h"
 #include "fit/verdict/verdict_tests.h"
 #include "fit/shots/team.h"
 
@@ -175,12 +177,15 @@ static int cancelled(void *user) {
     return db_interrupt_asked() != 0;
 }
 
+/* strong: memory of the image of a single shot; NULL: none. */
 static db_status refine_source(fit_run *run, const db_fit_shot_source *source,
-                               const db_fit_settings *settings, db_fit_shots_options *options) {
+                               const db_fit_settings *settings, db_strong_memory *strong,
+                               db_fit_shots_options *options) {
     options->progress = db_fit_progress_event;
     options->cancelled = cancelled;
     options->user = &run->progress;
-    const db_status status = db_fit_run(run->context, source, settings, options, &run->result);
+    const db_status status =
+        db_fit_run_with(run->context, source, settings, options, strong, &run->result);
     db_fit_progress_finish(&run->progress);
     return run->result ? DB_OK : db_fit_run_complain(run, status);
 }
@@ -199,7 +204,8 @@ static db_status read_image(fit_run *run) {
                              ? "looking for the orientation (less if it is found early)"
                              : "reading the starting model",
                          1);
-    return db_fit_config_start(run->context, config, &run->image, &run->start, say_notice, run);
+    return db_start_make(run->context, config, &run->image, &run->start, NULL, &run->strong,
+                         say_notice, run);
 }
 
 static db_status refine_image(fit_run *run) {
@@ -211,7 +217,7 @@ static db_status refine_image(fit_run *run) {
     if (status != DB_OK) return db_fit_run_complain(run, status);
     db_fit_say_start(&run->log, run->config, &run->image, &run->start);
     db_fit_progress_stages(&run->progress, &run->config->settings, 0);
-    return refine_source(run, &source, &run->config->settings, &options);
+    return refine_source(run, &source, &run->config->settings, &run->strong, &options);
 }
 
 static db_status refine_list(fit_run *run) {
@@ -241,7 +247,7 @@ static db_status refine_list(fit_run *run) {
     options.outlier_sigma = run->config->shot_outlier_sigma;
     options.series = run->config->series;
     options.knots = run->config->series_knots;
-    return refine_source(run, &source, &settings, &options);
+    return refine_source(run, &source, &settings, NULL, &options);
 }
 
 /* Names the checkpoint that a task of an array leaves. */
@@ -353,6 +359,7 @@ void db_fit_run_clear(fit_run *run) {
     db_array_tasks_clear(&run->merged);
     db_experiment_clear(&run->start);
     db_measured_image_clear(&run->image);
+    db_strong_memory_clear(&run->strong);
     db_fit_spots_clear(&run->spots);
     db_fit_config_clear(&run->completed);
     db_fit_shot_list_destroy(&run->list);

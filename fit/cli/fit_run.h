@@ -6,6 +6,8 @@
 #include "cli/named_files.h"
 #include "cli/notices.h"
 #include "fit/cli/progress.h"
+#include "fit/pixels/strong_pixels.h"
+
 #include <dualbragg/fit.h>
 
 /* The arguments of dualbragg fit. */
@@ -90,8 +92,9 @@ typedef struct db_fit_run {
     const db_fit_config *config; /* `given`, or the list's, completed at the end */
     db_fit_config completed;     /* configuration of a list; owned */
     db_fit_team team;
-    db_fit_shot_list *list; /* NULL: one image, in the next three members */
+    db_fit_shot_list *list; /* NULL: one image, in the next four members */
     db_measured_image image;
+    db_strong_memory strong; /* pixels that the search for the start has found */
     db_fit_spots spots;
     db_experiment start;
     db_fit_shots_result *result;

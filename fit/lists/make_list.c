@@ -169,7 +169,7 @@ static db_status search_lattices(db_context *context, size_t most, db_fit_config
     db_status status = db_fit_config_find_cell(context, own, &image, &cell);
     if (status == DB_OK && cell.count) status = db_found_cell_take(context, &cell, own);
     int open;
-    if (status == DB_OK) status = db_start_make(context, own, &image, &start, &open, NULL, NULL);
+    if (status == DB_OK) status = db_start_make(context, own, &image, &start, &open, NULL, NULL, NULL);
     if (status == DB_OK) {
         if (open)
             status = db_fit_find_lattices(context, &image, &own->settings, &start, most, lattices,
@@ -417,7 +417,7 @@ static db_status look_at_frame(db_context *context, db_fit_config *config,
     frames *const all = user;
     db_experiment start;
     int open;
-    DB_TRY(db_start_make(context, config, image, &start, &open, NULL, NULL));
+    DB_TRY(db_start_make(context, config, image, &start, &open, NULL, NULL, NULL));
     const db_status status =
         open ? db_fit_cell_spots_add(context, image, &config->settings, &start, &all->spots)
              : DB_OK;

@@ -20,10 +20,17 @@ db_status db_observed_spots_of_image(db_context *context, const db_measured_imag
 db_status db_image_spots_need(db_context *context, const db_fit_settings *settings,
                               db_image_spots *spots) {
     if (spots->known) return DB_OK;
-    DB_TRY(db_observed_spots_of_image(context, spots->image, settings, &spots->seen));
+    if (!spots->strong.background)
+        DB_TRY(db_strong_pixels_find(context, spots->image, settings, &spots->strong));
+    DB_TRY(db_observed_spots_find(context, spots->image, &spots->strong, settings, &spots->seen));
     db_observed_spots_sort(&spots->seen);
     spots->known = 1;
     return DB_OK;
+}
+
+void db_image_spots_clear(db_image_spots *spots) {
+    db_observed_spots_clear(&spots->seen);
+    db_strong_pixels_clear(&spots->strong);
 }
 
 static int stronger_first(const void *a, const void *b) {

@@ -200,9 +200,35 @@ static void remember_strong(const db_measured_image *image, const db_strong_pixe
         free(coefficient);
         return;
     }
-    *memory = (db_strong_memory){ image->masked, 0, strong->spots, pixel, coefficient };
+    *memory = (db_strong_memory){
+        .masked = image->masked, .spots = strong->spots, .pixel = pixel, .coefficient = coefficient
+    };
     for (size_t i = 0; i < db_measured_pixels(image); i++)
         if (strong->strong[i]) pixel[memory->count++] = (uint32_t)i;
+}
+
+void db_strong_pixels_leave(const db_measured_image *image, const db_fit_settings *settings,
+                            db_strong_pixels *strong, db_strong_memory *memory) {
+    if (settings->background == DB_FIT_BACKGROUND_SMOOTH) return;
+    *memory = (db_strong_memory){ .masked = image->masked,
+                                  .waiting = *strong,
+                                  .value = image->value,
+                                  .gain = settings->gain,
+                                  .readout_noise = settings->readout_noise,
+                                  .strong_sigma = settings->strong_sigma,
+                                  .half_width = surroundings(settings) };
+    *strong = (db_strong_pixels){ .count = 0 };
+}
+
+/* Are the strong pixels that wait those of an image and settings? */
+static int is_waiting(const db_strong_memory *memory, const db_measured_image *image,
+                      const db_fit_settings *settings) {
+    return memory->waiting.background && memory->masked == image->masked &&
+           memory->value == image->value && memory->gain == settings->gain &&
+           memory->readout_noise == settings->readout_noise &&
+           memory->strong_sigma == settings->strong_sigma &&
+           memory->half_width == surroundings(settings) &&
+           settings->background != DB_FIT_BACKGROUND_SMOOTH;
 }
 
 db_status db_strong_pixels_recall(db_context *context, const db_measured_image *image,
@@ -211,6 +237,11 @@ db_status db_strong_pixels_recall(db_context *context, const db_measured_image *
     size_t count = 0;
     if (memory->coefficient && memory->masked == image->masked)
         return remake(context, image, memory, strong);
+    if (is_waiting(memory, image, settings)) {
+        *strong = memory->waiting;
+        *memory = (db_strong_memory){ .masked = 0 };
+        return DB_OK;
+    }
     db_strong_memory_clear(memory);
     for (size_t p = 0; p < db_measured_panels(image); p++) {
         const db_measured_image one = db_measured_panel(image, p);
@@ -230,6 +261,7 @@ db_status db_strong_pixels_recall(db_context *context, const db_measured_image *
 void db_strong_memory_clear(db_strong_memory *memory) {
     free(memory->pixel);
     free(memory->coefficient);
+    db_strong_pixels_clear(&memory->waiting);
     *memory = (db_strong_memory){ 0 };
 }
 

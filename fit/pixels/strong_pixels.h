@@ -31,14 +31,23 @@ db_status db_strong_pixels_find(db_context *context, const db_measured_image *im
                                 const db_fit_settings *settings, db_strong_pixels *strong);
 void db_strong_pixels_clear(db_strong_pixels *strong);
 
-/* What a smooth background and the strong pixels beside it are made from again, in a part of the time. All 0: nothing yet. */
+/* What a smooth background and the strong pixels beside it are made from again, in a part of the time; and strong pixels that
+ * wait for whoever asks for them first. All 0: nothing yet. */
 typedef struct db_strong_memory {
     size_t masked; /* pixels of the image that did not count */
     size_t count, spots;
     uint32_t *pixel; /* [count]; owned */
     double *
         coefficient; /* of the surfaces of the panels, one after the other; owned; NULL: there is nothing */
+    db_strong_pixels waiting; /* owned; of the following; without a background: there are none */
+    const float *value;       /* of the image */
+    double gain, readout_noise, strong_sigma;
+    int half_width; /* of the surroundings of a pixel */
 } db_strong_memory;
+
+/* Lets strong pixels wait in an empty memory, which takes them over; not those beside a smooth background. */
+void db_strong_pixels_leave(const db_measured_image *image, const db_fit_settings *settings,
+                            db_strong_pixels *strong, db_strong_memory *memory);
 
 /* As db_strong_pixels_find, for an image that is read repeatedly with the same settings; remembers a smooth background. */
 db_status db_strong_pixels_recall(db_context *context, const db_measured_image *image,

@@ -305,7 +305,7 @@ db_status db_fit_cell_spots_add(db_context *context, const db_measured_image *im
                                 db_fit_cell_spots **spots) {
     db_image_spots own = { .image = image };
     const db_status status = db_cell_spots_add(context, settings, experiment, &own, spots);
-    db_observed_spots_clear(&own.seen);
+    db_image_spots_clear(&own);
     return status;
 }
 

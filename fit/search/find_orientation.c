@@ -367,7 +367,7 @@ db_status db_fit_find_lattices(db_context *context, const db_measured_image *ima
     db_image_spots spots = { .image = image };
     const db_status status =
         find_lattices(context, settings, experiment, most, &spots, lattices, count);
-    db_observed_spots_clear(&spots.seen);
+    db_image_spots_clear(&spots);
     return status;
 }
 
@@ -416,6 +416,6 @@ db_status db_fit_find_orientation(db_context *context, const db_measured_image *
     db_image_spots spots = { .image = image };
     const db_status status =
         db_find_orientation_of_spots(context, settings, &spots, experiment, found);
-    db_observed_spots_clear(&spots.seen);
+    db_image_spots_clear(&spots);
     return status;
 }

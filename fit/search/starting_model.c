@@ -542,7 +542,7 @@ db_status db_fit_config_cell_spots(db_context *context, db_fit_config *config,
                                    const db_measured_image *image, db_fit_cell_spots **spots) {
     db_image_spots own = { .image = image };
     const db_status status = add_cell_spots(context, config, &own, spots);
-    db_observed_spots_clear(&own.seen);
+    db_image_spots_clear(&own);
     return status;
 }
 
@@ -568,7 +568,7 @@ db_status db_fit_config_find_cell(db_context *context, db_fit_config *config,
                                   const db_measured_image *image, db_fit_found_cell *cell) {
     db_image_spots own = { .image = image };
     const db_status status = cell_of_image(context, config, &own, cell);
-    db_observed_spots_clear(&own.seen);
+    db_image_spots_clear(&own);
     return status;
 }
 
@@ -602,17 +602,20 @@ static db_status make_start(db_context *context, db_fit_config *config, db_image
 }
 
 db_status db_start_make(db_context *context, db_fit_config *config, const db_measured_image *image,
-                        db_experiment *start, int *open, db_notice_function notices, void *user) {
+                        db_experiment *start, int *open, db_strong_memory *strong,
+                        db_notice_function notices, void *user) {
     db_image_spots spots = { .image = image };
     const db_status status = make_start(context, config, &spots, start, open, notices, user);
-    db_observed_spots_clear(&spots.seen);
+    if (status == DB_OK && strong && spots.known)
+        db_strong_pixels_leave(image, &config->settings, &spots.strong, strong);
+    db_image_spots_clear(&spots);
     return status;
 }
 
 db_status db_fit_config_start(db_context *context, db_fit_config *config,
                               const db_measured_image *image, db_experiment *start,
                               db_notice_function notices, void *user) {
-    return db_start_make(context, config, image, start, NULL, notices, user);
+    return db_start_make(context, config, image, start, NULL, NULL, notices, user);
 }
 
 db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
@@ -625,6 +628,6 @@ db_status db_fit_config_start_at(db_context *context, db_fit_config *config,
         memcpy(config->setup.Ncells, start->crystal.Ncells, sizeof config->setup.Ncells);
     db_image_spots spots = { .image = image };
     const db_status status = prepare_start(context, config, &spots, start, NULL, notices, user);
-    db_observed_spots_clear(&spots.seen);
+    db_image_spots_clear(&spots);
     return status;
 }
