@@ -10,12 +10,13 @@ typedef struct db_pixel_frames {
     int fast, slow;
     float *measured;
     float *model;
-    float *sigma;
+    float *sigma; /* NULL: not wanted */
 } db_pixel_frames;
 
 /* Frames without content. */
 db_status db_pixel_frames_allocate(db_context *context, int fast, int slow,
                                    db_pixel_frames *frames);
+/* config: NULL: deviations are not wanted. */
 db_status db_pixel_frames_make(db_context *context, const db_fit_config *config,
                                const db_measured_image *image, const db_fit_result *result,
                                const db_panel_layout *layout, db_pixel_frames *frames);

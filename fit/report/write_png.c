@@ -4,6 +4,7 @@
 #include <dualbragg/expert/picture_files.h>
 
 #include "base/context_internal.h"
+#include "base/threads.h"
 #include "fit/report/letters.h"
 #include "fit/report/pixel_frames.h"
 #include "fit/report/grey_ends.h"
@@ -62,6 +63,10 @@ static db_status make_pictures(db_context *context, const db_pixel_frames *pixel
     p->measured = malloc(count * sizeof *p->measured);
     p->model = malloc(count * sizeof *p->model);
     if (!p->measured || !p->model) return db_fail_memory(context, "the pictures of the image");
+#if defined(_OPENMP)
+    const int threads = db_threads_for(context, p->slow);
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+#endif
     for (int s = 0; s < p->slow; s++)
         for (int f = 0; f < p->fast; f++) reduce_bin(pixels, f, s, p);
     return db_grey_ends(context, p->measured, count, &p->low, &p->high);
@@ -130,10 +135,11 @@ static db_status draw_both(db_context *context, const char *path, const pictures
 
 db_status db_fit_write_png(db_context *context, const char *path, const db_fit_config *config,
                            const db_measured_image *image, const db_fit_result *result) {
+    (void)config;
     db_pixel_frames pixels;
     db_panel_layout layout;
     DB_TRY(db_panel_layout_make(context, &result->experiment, image, &layout));
-    db_status status = db_pixel_frames_make(context, config, image, result, &layout, &pixels);
+    db_status status = db_pixel_frames_make(context, NULL, image, result, &layout, &pixels);
     db_panel_layout_clear(&layout);
     if (status != DB_OK) return status;
     pictures p = { 0 };
