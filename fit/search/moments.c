@@ -398,7 +398,7 @@ static void leave_out_jumped(db_moments *m) {
 /* Adds products of slopes. Those of a few spots at a time are laid side by side, near at hand; each sum goes from spot to
  * spot. */
 static void add_products(const db_moments *m, double *normal) {
-    enum { SIDE = 4, ROOM = 3072 };
+    enum { SIDE = 8, ROOM = 3072 };
     const size_t all = m->variables->count, n = m->variables->table_count, stride = n + SIDE,
                  fitting = ROOM / (stride * ROWS), block = fitting ? fitting : 1;
     double near[ROOM + ROWS * (DB_FIT_MOST_PARAMETERS + SIDE)] = { 0 };
