@@ -127,28 +127,18 @@ static void select_wavelengths(double wavelength, double bandwidth, const spot_f
         wavelength * wavelength * fmax(0, bandwidth * (1 - by_distance * along));
 }
 
-static void fill_component(const db_plan *plan, const db_spot_options *options,
-                           const db_spot_name *name, const spot_facts *f, db_spot_component *k) {
-    const double wavelength = 1 / plan->values.interface.source[name->source].kappa.v;
-    const int crosses = name->passage.moves && name->passage.at_kind == SPOT_CROSSING;
-    const double distance = crosses ? 0 : f->distance;
-    db_spot *const spot = &k->spot;
-    memset(k, 0, sizeof *k);
-    spot->panel = name->panel;
-    spot->source = name->source;
-    k->moves = name->passage.moves;
-    k->leaves = f->leaves;
-    memcpy(spot->hkl, name->hkl, sizeof spot->hkl);
+/* Is it on its panel's plane? */
+static int is_seen(const spot_facts *f) { return f->bright != 0 && f->obliquity > 0; }
+
+/* distance: from the sphere. */
+static void fill_distance(double wavelength, const spot_facts *f, double distance, db_spot *spot) {
     spot->resolution = wavelength / f->rho;
     spot->excitation = distance / f->width;
     spot->turn = distance / fmax(f->arm, 1e-9) / DB_DEGREE;
     spot->width = f->width / fmax(f->arm, 1e-9) / DB_DEGREE;
-    spot->recorded = f->recorded;
-    spot->angle = name->passage.at / DB_DEGREE + f->angle;
-    k->listed = fabs(distance) <=
-                options->most_excitation * f->width + options->most_turn * DB_DEGREE * f->arm;
-    select_wavelengths(wavelength, plan->values.interface.spread.bandwidth.v, f, k);
-    if (f->bright == 0 || !(f->obliquity > 0)) return;
+}
+
+static void fill_place(const db_plan *plan, const spot_facts *f, db_spot *spot) {
     /* the spot holds the square of a sub-pixel, 1/12 of its area; pixels are larger */
     const double parts = plan->experiment.oversample,
                  beyond_sub_pixel = (1 - 1 / (parts * parts)) / 12;
@@ -159,6 +149,32 @@ static void fill_component(const db_plan *plan, const db_spot_options *options,
             spot->position[n] = f->pixel[n];
         }
     }
+}
+
+static double wavelength_of(const db_plan *plan, size_t source) {
+    return 1 / plan->values.interface.source[source].kappa.v;
+}
+
+static void fill_component(const db_plan *plan, const db_spot_options *options,
+                           const db_spot_name *name, const spot_facts *f, db_spot_component *k) {
+    const double wavelength = wavelength_of(plan, name->source);
+    const int crosses = name->passage.moves && name->passage.at_kind == SPOT_CROSSING;
+    const double distance = crosses ? 0 : f->distance;
+    db_spot *const spot = &k->spot;
+    memset(k, 0, sizeof *k);
+    spot->panel = name->panel;
+    spot->source = name->source;
+    k->moves = name->passage.moves;
+    k->leaves = f->leaves;
+    memcpy(spot->hkl, name->hkl, sizeof spot->hkl);
+    fill_distance(wavelength, f, distance, spot);
+    spot->recorded = f->recorded;
+    spot->angle = name->passage.at / DB_DEGREE + f->angle;
+    k->listed = fabs(distance) <=
+                options->most_excitation * f->width + options->most_turn * DB_DEGREE * f->arm;
+    select_wavelengths(wavelength, plan->values.interface.spread.bandwidth.v, f, k);
+    if (!is_seen(f)) return;
+    fill_place(plan, f, spot);
     k->seen = 1;
     k->is_wrong = isnan(f->bright) != 0;
     k->exponent = f->exponent;
@@ -223,9 +239,36 @@ static int same_place(const db_spot_name *a, const db_spot_name *b) {
            a->tail == b->tail;
 }
 
+static void add_node(const db_plan *plan, size_t source, const int hkl[3], db_placed_spots *p) {
+    const double node[3] = { hkl[0], hkl[1], hkl[2] };
+    for (int c = 0; c < 3; c++) p->hkl[c][p->count] = node[c];
+    p->square[p->count++] = node_square_double_0(&plan->experiment.structure_factors, NULL,
+                                                 plan->values.interface.site_curve, source, node)
+                                .v;
+}
+
+static void find_places(const db_plan *plan, size_t source, size_t panel, int tail,
+                        db_placed_spots *p) {
+    const db_spot_search search = db_spot_search_of(plan, NULL);
+    const db_spot_find find = db_spot_find_of(plan, &search, source);
+    const db_spot_window window = db_spot_window_of(plan, panel, NULL);
+    db_spot_finder_instance(plan->context->isa)->places(&find, &window, tail, p);
+}
+
+static spot_facts facts_at_rest(const db_placed_spots *p, int j) {
+    return (spot_facts){ .distance = p->distance[j],
+                         .width = p->width[j],
+                         .rho = p->rho[j],
+                         .arm = p->arm[j],
+                         .pixel = { p->pixel[0][j], p->pixel[1][j] },
+                         .still = { p->covariance[0][j], p->covariance[1][j], p->covariance[2][j] },
+                         .obliquity = p->obliquity[j],
+                         .bright = p->bright[j],
+                         .exponent = p->exponent[j] };
+}
+
 void db_spot_components(const db_plan *plan, const db_spot_options *options,
                         const db_spot_name *name, int count, db_spot_component *k) {
-    const db_structure_factors *factors = &plan->experiment.structure_factors;
     unsigned char done[DB_SPOT_NODES] = { 0 };
     int number[DB_SPOT_NODES];
     db_placed_spots p;
@@ -237,34 +280,37 @@ void db_spot_components(const db_plan *plan, const db_spot_options *options,
             fill_component(plan, options, &name[i], &f, &k[i]);
             continue;
         }
-        int found = 0;
+        p.count = 0;
         for (int j = i; j < count; j++) {
             if (j > i && !same_place(&name[i], &name[j])) continue;
-            const double node[3] = { name[j].hkl[0], name[j].hkl[1], name[j].hkl[2] };
-            for (int c = 0; c < 3; c++) p.hkl[c][found] = node[c];
-            p.square[found] = node_square_double_0(factors, NULL, plan->values.interface.site_curve,
-                                                   name[j].source, node)
-                                  .v;
             done[j] = 1;
-            number[found++] = j;
+            number[p.count] = j;
+            add_node(plan, name[j].source, name[j].hkl, &p);
         }
-        p.count = found;
-        const db_spot_search search = db_spot_search_of(plan, NULL);
-        const db_spot_find find = db_spot_find_of(plan, &search, name[i].source);
-        const db_spot_window window = db_spot_window_of(plan, name[i].panel, NULL);
-        db_spot_finder_instance(plan->context->isa)->places(&find, &window, name[i].tail, &p);
-        for (int j = 0; j < found; j++) {
-            const spot_facts f = { .distance = p.distance[j],
-                                   .width = p.width[j],
-                                   .rho = p.rho[j],
-                                   .arm = p.arm[j],
-                                   .pixel = { p.pixel[0][j], p.pixel[1][j] },
-                                   .still = { p.covariance[0][j], p.covariance[1][j],
-                                              p.covariance[2][j] },
-                                   .obliquity = p.obliquity[j],
-                                   .bright = p.bright[j],
-                                   .exponent = p.exponent[j] };
+        find_places(plan, name[i].source, name[i].panel, name[i].tail, &p);
+        for (int j = 0; j < p.count; j++) {
+            const spot_facts f = facts_at_rest(&p, j);
             fill_component(plan, options, &name[number[j]], &f, &k[number[j]]);
         }
+    }
+}
+
+void db_spots_at_rest(const db_plan *plan, const uint32_t *number, int count, db_spot *spot) {
+    const double wavelength = wavelength_of(plan, 0);
+    db_placed_spots p;
+    p.count = 0;
+    for (int j = 0; j < count; j++) add_node(plan, 0, spot[number[j]].hkl, &p);
+    find_places(plan, 0, spot[number[0]].panel, 0, &p);
+    for (int j = 0; j < count; j++) {
+        const spot_facts f = facts_at_rest(&p, j);
+        db_spot *const one = &spot[number[j]];
+        one->photons = is_seen(&f) ? (double)NAN : 0;
+        one->position[0] = one->position[1] = NAN;
+        if (!is_seen(&f)) continue;
+        fill_distance(wavelength, &f, f.distance, one);
+        fill_place(plan, &f, one);
+        one->source = 0;
+        one->angle = 0;
+        one->recorded = one->wavelength = one->wavelength_width = NAN;
     }
 }

@@ -24,6 +24,10 @@ typedef struct {
 void db_spot_components(const db_plan *plan, const db_spot_options *options,
                         const db_spot_name *name, int count, db_spot_component *component);
 
+/* Places listed spots of one panel, at most DB_SPOT_NODES, of a still of one source and one class of blocks, without their
+ * components, photons, recorded parts and wavelengths. */
+void db_spots_at_rest(const db_plan *plan, const uint32_t *number, int count, db_spot *spot);
+
 /* Completes a component that is seen: its factor, if photons are wanted, and spot.recorded. */
 void db_spot_component_complete(const db_plan *plan, int photons, db_spot_component *component);
 

@@ -377,6 +377,20 @@ static void place_component(const db_plan *plan, int photons, db_spot *spot, con
     }
 }
 
+/* Has each spot of an experiment one component, which does not move? */
+static int is_lone(const db_experiment *e) {
+    return e->beam.source_count == 1 && e->spread.tails == 0 && e->goniometer.phi_step == 0;
+}
+
+/* Places a block of spots with a component each. */
+static void place_at_rest(const db_plan *plan, db_spot *spot, const uint32_t *order, size_t count) {
+    for (size_t from = 0, end; from < count; from = end) {
+        for (end = from + 1; end < count && spot[order[end]].panel == spot[order[from]].panel;)
+            end++;
+        db_spots_at_rest(plan, order + from, (int)(end - from), spot);
+    }
+}
+
 /* Numbers of spots in the order of their panels. */
 static db_status order_by_panel(const db_plan *plan, const db_spot *spot, size_t count,
                                 uint32_t **order) {
@@ -419,7 +433,11 @@ static db_status place_all(const db_plan *plan, int photons, db_spot *spot, size
                          left = count - first;
             const place_room room = { rooms.name + own, rooms.k + own, rooms.part + own,
                                       rooms.owner + own };
-            place_component(plan, photons, spot, order + first, left < block ? left : block, &room);
+            if (is_lone(e) && !photons)
+                place_at_rest(plan, spot, order + first, left < block ? left : block);
+            else
+                place_component(plan, photons, spot, order + first, left < block ? left : block,
+                                &room);
         }
     }
     free(order);

@@ -33,7 +33,8 @@ DB_API db_status db_spots_oversample(db_context *context, const db_predicted_spo
  *
  * @param context receives the message of a failure
  * @param experiment with spots in closed form
- * @param photons 0: photons are not needed, and set to NAN; that is cheaper
+ * @param photons 0: photons are not needed, and set to NAN; that is cheaper. Of a still of one source recorded parts and
+ *     wavelengths are NAN, too.
  * @param spot `count` spots; photons and position of one that cannot be seen are 0 and NAN
  * @param count their number
  * @return DB_OK; DB_ERROR_UNSUPPORTED where spots are sampled; DB_ERROR_INPUT; DB_ERROR_MEMORY */
