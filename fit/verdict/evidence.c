@@ -2,6 +2,7 @@
 
 #include "base/context_internal.h"
 #include "base/degree.h"
+#include "base/threads.h"
 #include "base/vector.h"
 #include "fit/pixels/geometry.h"
 #include "fit/verdict/spot_blocks.h"
@@ -303,19 +304,29 @@ static db_evidence_spot spot_of(const db_fit_geometry *g, const db_evidence *e,
     return s;
 }
 
-static void take(const db_fit_geometry *g, const db_experiment *model,
+static void take(const db_context *context, const db_fit_geometry *g, const db_experiment *model,
                  const db_observed_spots *spots, db_evidence *e) {
     memcpy(e->lattice, g->a_star, sizeof e->lattice);
     memcpy(e->s0, g->s0, sizeof e->s0);
     db_experiment_spindle_axis(model, e->axis);
     e->half_rotation = g->half_rotation;
     memcpy(e->wave_number, g->wave_number, sizeof e->wave_number);
+#if defined(_OPENMP)
+    const double spot_ns = 2000, round_ns = 50; /* of a spot */
+    const int threads = db_threads_worth(context, (long)spots->count, spot_ns),
+              halves = db_threads_worth(context, DB_HALVES,
+                                        ROUNDS * round_ns * (double)spots->count / DB_HALVES);
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+#endif
     for (size_t i = 0; i < spots->count; i++) e->spot[i] = spot_of(g, e, &spots->spot[i]);
     e->count = spots->count;
     e->judged = e->count < DB_MOST_JUDGED ? e->count : DB_MOST_JUDGED;
     double length = 0;
     for (size_t i = 0; i < e->judged; i++) length += db_length(e->spot[i].q) / (double)e->judged;
     e->node_turn = length > 0 ? hypot(g->mosaic_angle, g->node_width / length / DB_DEGREE) : 0;
+#if defined(_OPENMP)
+#pragma omp parallel for num_threads(halves) if (halves > 1)
+#endif
     for (int half = 0; half < DB_HALVES; half++) {
         e->width[half] = FIRST;
         db_evidence_fit(e, half);
@@ -331,7 +342,7 @@ db_status db_evidence_make(db_context *context, const db_experiment *model,
     e->density[0] = calloc(DB_HALVES * spots->count + 1, sizeof *e->density[0]);
     if (e->spot && e->density[0]) {
         e->density[1] = e->density[0] + spots->count;
-        take(&geometry, model, spots, e);
+        take(context, &geometry, model, spots, e);
     }
     db_fit_geometry_clear(&geometry);
     if (e->density[1]) return DB_OK;
