@@ -55,7 +55,13 @@ AD_INLINE lane l_rint(lane a) { return rintf(a); }
 AD_INLINE lane l_scale2(lane a, lane k) { return ldexpf(a, (int)k); }
 #elif AD_SIZE == 8
 AD_INLINE lane l_rint(lane a) { return rint(a); }
-AD_INLINE lane l_scale2(lane a, lane k) { return ldexp(a, (int)k); }
+AD_INLINE lane l_scale2(lane a, lane k) {
+    if (!(fabs(k) < 1023)) return ldexp(a, (int)k);
+    const uint64_t bits = (uint64_t)(1023 + (int)k) << 52; /* of 2^k */
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return a * power;
+}
 #else
 AD_INLINE lane l_sqrt(lane a) { return sqrtl(a); }
 AD_INLINE lane l_abs(lane a) { return fabsl(a); }
