@@ -3,6 +3,7 @@
 #include "fit/pixels/photon_step.h"
 
 #include "base/context_internal.h"
+#include "base/threads.h"
 #include "fit/pixels/measured_image.h"
 #include "fit/pixels/photon_rows.h"
 
@@ -119,15 +120,28 @@ static void function_of(const db_measured_image *panel, int fast, int slow, db_p
     }
 }
 
+/* Number of squares along a side of a panel. */
+static int squares_along(int pixels, int apart) {
+    return pixels < SQUARE ? 0 : (pixels - SQUARE) / apart + 1;
+}
+
+/* rows: TOGETHER + 1 of each thread. */
 static void functions_of(const db_measured_image *image, int apart, db_photon_row_adder add,
-                         db_photon_row rows[TOGETHER + 1], functions *f) {
+                         db_photon_row *rows, int threads, functions *f) {
+    (void)threads; /* of a build without threads */
     for (size_t p = 0; p < db_measured_panels(image); p++) {
         const db_measured_image panel = db_measured_panel(image, p);
-        for (int slow = 0; slow + SQUARE <= panel.slow_pixels; slow += apart)
-            for (int fast = 0; fast + SQUARE <= panel.fast_pixels; fast += apart) {
-                function_of(&panel, fast, slow, add, rows, &f->square[f->count]);
-                f->count += f->square[f->count].pairs > 0;
-            }
+        const int across = squares_along(panel.fast_pixels, apart),
+                  down = squares_along(panel.slow_pixels, apart);
+        function *const all = f->square + f->count;
+#if defined(_OPENMP)
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+#endif
+        for (int n = 0; n < across * down; n++)
+            function_of(&panel, n % across * apart, n / across * apart, add,
+                        rows + (TOGETHER + 1) * db_thread_number(), &all[n]);
+        for (int n = 0; n < across * down; n++)
+            if (all[n].pairs > 0) f->square[f->count++] = all[n];
     }
 }
 
@@ -270,9 +284,12 @@ int db_noise_squares_apart(const db_measured_image *image, int squares) {
 
 db_status db_photon_step_find(db_context *context, const db_measured_image *image,
                               db_photon_step *step) {
-    const int apart = db_noise_squares_apart(image, PLENTY);
+    const double square_ns = 1e4;
+    const int apart = db_noise_squares_apart(image, PLENTY),
+              threads = db_threads_worth(context, PLENTY / (long)db_measured_panels(image) + 1,
+                                         square_ns);
     functions *const f = calloc(1, sizeof *f);
-    db_photon_row *const rows = calloc(TOGETHER + 1, sizeof *rows);
+    db_photon_row *const rows = calloc((size_t)threads * (TOGETHER + 1), sizeof *rows);
     size_t most = 1;
     for (size_t p = 0; p < db_measured_panels(image); p++)
         most += (size_t)(db_measured_rows(image, p) / apart + 1) *
@@ -282,7 +299,7 @@ db_status db_photon_step_find(db_context *context, const db_measured_image *imag
         db_need_memory(context, f && rows && f->square, "the counts of a photon");
     *step = (db_photon_step){ 0 };
     if (status == DB_OK) {
-        functions_of(image, apart, db_photon_row_adder_of(context->isa), rows, f);
+        functions_of(image, apart, db_photon_row_adder_of(context->isa), rows, threads, f);
         gather_alike(f);
         if (f->count >= DB_NOISE_ENOUGH) *step = smallest_step(f);
     }

@@ -92,11 +92,11 @@ db_status db_pixel_frames_make(db_context *context, const db_fit_config *config,
     const size_t count = db_measured_pixels(image), rows = (size_t)image->slow_pixels,
                  bands = (rows + BAND - 1) / BAND;
     const int rendered = result->model_image && result->fast_pixels == image->fast_pixels &&
-                         result->slow_pixels == image->slow_pixels,
-              threads = db_threads_for(context, (long)bands);
+                         result->slow_pixels == image->slow_pixels;
     DB_TRY(
         allocate_frames(context, image->fast_pixels, image->slow_pixels, config != NULL, frames));
 #if defined(_OPENMP)
+    const int threads = db_threads_for(context, (long)bands);
 #pragma omp parallel for num_threads(threads) if (threads > 1)
 #endif
     for (size_t b = 0; b < bands; b++) {

@@ -58,13 +58,15 @@ static void count_pixel(void *user, const db_objective *objective, size_t block,
 /* Finds 1/d^2 of all pixels in use. */
 static void find_squares(const db_context *context, const db_objective *objective,
                          const db_fit_geometry *geometry, double *square) {
-    const double pixel_ns = 200;
     const db_fit_blocks *const blocks = &objective->blocks;
+#if defined(_OPENMP)
+    const double pixel_ns = 200;
     const int threads =
         db_threads_worth(context, (long)blocks->count,
                          pixel_ns * (double)objective->pixels_used / (double)blocks->count);
-#if defined(_OPENMP)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+#else
+    (void)context;
 #endif
     for (size_t b = 0; b < blocks->count; b++) {
         const db_region *const r = &blocks->region[b];

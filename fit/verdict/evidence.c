@@ -317,6 +317,8 @@ static void take(const db_context *context, const db_fit_geometry *g, const db_e
               halves = db_threads_worth(context, DB_HALVES,
                                         ROUNDS * round_ns * (double)spots->count / DB_HALVES);
 #pragma omp parallel for num_threads(threads) if (threads > 1)
+#else
+    (void)context;
 #endif
     for (size_t i = 0; i < spots->count; i++) e->spot[i] = spot_of(g, e, &spots->spot[i]);
     e->count = spots->count;

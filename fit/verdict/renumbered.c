@@ -138,13 +138,13 @@ typedef enum rays { RAYS_MOVED, RAYS_NEW, RAYS_KNOWN } rays; /* new: they become
 /* Coordinates of all nodes of a moved model, with changed indices. value: of the variables. */
 static db_status place_nodes(const numbering *n, const double *value, const int by[3], rays which,
                              double *at) {
-    const double spot_ns = 700; /* of new scattering vectors */
-    const int threads = db_threads_worth(n->context, (long)n->count, spot_ns);
     db_experiment moved = *n->model; /* borrows */
     db_fit_geometry g;
     db_variables_set(&n->v, value, &moved);
     DB_TRY(db_fit_geometry_of(n->context, &moved, &g));
 #if defined(_OPENMP)
+    const double spot_ns = 700; /* of new scattering vectors */
+    const int threads = db_threads_worth(n->context, (long)n->count, spot_ns);
 #pragma omp parallel for num_threads(threads) if (threads > 1 && which != RAYS_KNOWN)
 #endif
     for (size_t i = 0; i < n->count; i++) {
