@@ -295,6 +295,36 @@ static void spots_beside_light_of_others_are_cut(void **state) {
 }
 
 /* Bands of rows are worked out by any thread, with the same sums. */
+/* Strong pixels that wait are taken as they are; those of other settings, or of another mask, are found. */
+static void waiting_pixels_are_those_of_the_same_settings(void **state) {
+    (void)state;
+    add_spot(30.4, 40.2, 300);
+    for (int other = 0; other < 6; other++) {
+        db_strong_pixels found, taken, right;
+        db_strong_memory memory = { 0 };
+        db_measured_image own = image;
+        db_fit_settings asked = settings;
+        assert_int_equal(db_strong_pixels_find(context, &image, &settings, &found), DB_OK);
+        const float *const background = found.background;
+        db_strong_pixels_leave(&image, &settings, &found, &memory);
+        assert_null(found.background);
+        if (other == 1) asked.shoebox_half_width = DB_SHOEBOX_USUAL + 3;
+        if (other == 2) asked.gain = 2;
+        if (other == 3) asked.readout_noise = 3;
+        if (other == 4) asked.strong_sigma = 9;
+        if (other == 5) own.masked++;
+        assert_int_equal(db_strong_pixels_recall(context, &own, &asked, &memory, &taken), DB_OK);
+        if (!other) assert_ptr_equal(taken.background, background);
+        assert_null(memory.waiting.background);
+        assert_int_equal(db_strong_pixels_find(context, &own, &asked, &right), DB_OK);
+        assert_int_equal(taken.count, right.count);
+        assert_memory_equal(taken.strong, right.strong, FAST * SLOW);
+        assert_memory_equal(taken.background, right.background, sizeof value);
+        db_strong_pixels_clear(&taken);
+        db_strong_pixels_clear(&right);
+    }
+}
+
 static void threads_do_not_change_a_bit(void **state) {
     (void)state;
     db_strong_pixels one, three;
@@ -776,6 +806,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(surroundings_end_with_the_panel, make, drop),
         cmocka_unit_test_setup_teardown(strong_pixels_of_a_part_are_counted, make, drop),
         cmocka_unit_test_setup_teardown(spots_beside_light_of_others_are_cut, make, drop),
+        cmocka_unit_test_setup_teardown(waiting_pixels_are_those_of_the_same_settings, make, drop),
         cmocka_unit_test_setup_teardown(threads_do_not_change_a_bit, make, drop),
         cmocka_unit_test_setup_teardown(noise_is_measured_where_it_is_more_than_that_of_photons,
                                         make, drop),
