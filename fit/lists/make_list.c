@@ -169,7 +169,8 @@ static db_status search_lattices(db_context *context, size_t most, db_fit_config
     db_status status = db_fit_config_find_cell(context, own, &image, &cell);
     if (status == DB_OK && cell.count) status = db_found_cell_take(context, &cell, own);
     int open;
-    if (status == DB_OK) status = db_start_make(context, own, &image, &start, &open, NULL, NULL, NULL);
+    if (status == DB_OK)
+        status = db_start_make(context, own, &image, &start, &open, NULL, NULL, NULL);
     if (status == DB_OK) {
         if (open)
             status = db_fit_find_lattices(context, &image, &own->settings, &start, most, lattices,

@@ -4,21 +4,6 @@
 
 #include "fit/pixels/strong_pixels.h"
 
-typedef struct db_observed_spot {
-    size_t panel;
-    double position[2];   /* centroid of its counts above the background (pixels, fast, slow) */
-    double counts;        /* sum of these counts */
-    size_t pixels;        /* pixels of its group; 0: unknown, and so is the covariance */
-    double covariance[3]; /* of these counts (pixels^2: fast, slow, mixed) */
-    int is_cut; /* 1: it touches pixels that were strong by the light of another crystal */
-    int hkl[3];
-} db_observed_spot;
-
-typedef struct db_observed_spots {
-    size_t count;
-    db_observed_spot *spot; /* owned */
-} db_observed_spots;
-
 /* Finds the strong pixels of an image, then its spots. */
 db_status db_observed_spots_of_image(db_context *context, const db_measured_image *image,
                                      const db_fit_settings *settings, db_observed_spots *spots);

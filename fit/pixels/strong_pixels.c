@@ -3,7 +3,6 @@
 
 #include "base/context_internal.h"
 #include "base/large_memory.h"
-#include "fit/pixels/observed_spots.h"
 #include "fit/pixels/smooth_background.h"
 #include "fit/pixels/measured_image.h"
 #include "surroundings/surroundings.h"
@@ -265,13 +264,18 @@ void db_strong_memory_clear(db_strong_memory *memory) {
     *memory = (db_strong_memory){ 0 };
 }
 
+static void forget_spots(const db_strong_pixels *strong) {
+    free(strong->seen->spot);
+    *strong->seen = (db_observed_spots){ 0, NULL };
+}
+
 /* The bits stay: more than there are now is still an upper bound. */
 void db_strong_pixels_add_light(const db_measured_image *image, const float *light,
                                 db_strong_pixels *strong) {
     const size_t pixels = db_measured_pixels(image);
     strong->count = 0;
     strong->holds_light = 1;
-    db_observed_spots_clear(strong->seen);
+    forget_spots(strong);
     for (size_t i = 0; i < pixels; i++) {
         const float excess = image->value[i] - strong->background[i];
         strong->background[i] += light[i];
@@ -295,7 +299,7 @@ void db_strong_pixels_clear(db_strong_pixels *strong) {
     free(strong->background);
     free(strong->strong);
     free(strong->bits);
-    if (strong->seen) db_observed_spots_clear(strong->seen);
+    if (strong->seen) forget_spots(strong);
     free(strong->seen);
     memset(strong, 0, sizeof *strong);
 }

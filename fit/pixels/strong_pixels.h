@@ -11,6 +11,22 @@ enum {
     DB_SHOEBOX_USUAL = 8,
 };
 
+/* Spots of strong pixels (fit/pixels/observed_spots.h). */
+typedef struct db_observed_spot {
+    size_t panel;
+    double position[2];   /* centroid of its counts above the background (pixels, fast, slow) */
+    double counts;        /* sum of these counts */
+    size_t pixels;        /* pixels of its group; 0: unknown, and so is the covariance */
+    double covariance[3]; /* of these counts (pixels^2: fast, slow, mixed) */
+    int is_cut; /* 1: it touches pixels that were strong by the light of another crystal */
+    int hkl[3];
+} db_observed_spot;
+
+typedef struct db_observed_spots {
+    size_t count;
+    db_observed_spot *spot; /* owned */
+} db_observed_spots;
+
 typedef struct db_strong_pixels {
     /* counts: mean of the surroundings without high outliers, or the smooth surface of
      * settings.background */
@@ -23,7 +39,7 @@ typedef struct db_strong_pixels {
     uint64_t *bits;  /* [slow_pixels][words], from the lowest bit on: 1: was strong when found */
     size_t words;    /* words of a row; the last one is empty */
     int holds_light; /* 1: the background holds light of other crystals */
-    struct db_observed_spots *seen; /* db_observed_spots_find; without a list: not asked for yet */
+    db_observed_spots *seen; /* db_observed_spots_find; without a list: not asked for yet */
 } db_strong_pixels;
 
 /* settings: gain, readout_noise, strong_sigma, shoebox_half_width, background. */

@@ -55,8 +55,8 @@ static const double NOTHING = 80;
 
 /* Merges the components of a spot, all of which are seen: the moments of their sum. The best excited component
  * gives the excitation. */
-static void merge(const db_plan *plan, int photons, db_spot_component *const *part, size_t count,
-                  db_spot *spot) {
+static void merge_parts(const db_plan *plan, int photons, db_spot_component *const *part,
+                        size_t count, db_spot *spot) {
     if (count == 1) {
         db_spot_component *const only = part[0];
         db_spot_component_complete(plan, photons, only);
@@ -136,7 +136,7 @@ static size_t merge_all(const db_plan *plan, const db_spot_options *options,
         }
         if (!listed) continue;
         db_spot *const one = &spot[kept];
-        merge(plan, 1, part, end - i, one);
+        merge_parts(plan, 1, part, end - i, one);
         kept += one->photons >= options->least_photons && is_on_panel(plan, one);
     }
     return kept;
@@ -373,7 +373,7 @@ static void place_component(const db_plan *plan, int photons, db_spot *spot, con
         const size_t seen = first[i + 1] - first[i];
         one->photons = 0;
         one->position[0] = one->position[1] = NAN;
-        if (seen) merge(plan, photons, room->part + first[i], seen, one);
+        if (seen) merge_parts(plan, photons, room->part + first[i], seen, one);
     }
 }
 
