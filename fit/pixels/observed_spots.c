@@ -285,8 +285,13 @@ db_status db_observed_spots_find(db_context *context, const db_measured_image *i
                                  const db_strong_pixels *strong, const db_fit_settings *settings,
                                  db_observed_spots *spots) {
     const db_observed_spots *const seen = strong->seen;
+    db_status status = DB_OK;
     *spots = (db_observed_spots){ 0, NULL };
-    if (!seen->spot) DB_TRY(find_spots(context, image, strong, settings, strong->seen));
+#if defined(_OPENMP)
+#pragma omp critical(db_observed_spots) /* starts that are tried at the same time ask, too */
+#endif
+    if (!seen->spot) status = find_spots(context, image, strong, settings, strong->seen);
+    DB_TRY(status);
     spots->spot = malloc((seen->count + 1) * sizeof *spots->spot);
     if (!spots->spot) return db_fail_memory(context, "the spots of the image");
     memcpy(spots->spot, seen->spot, seen->count * sizeof *spots->spot);
