@@ -202,6 +202,7 @@ static db_status begin_refinement(work *w, db_context *context) {
     r->context = context;
     r->check = db_verdict_of_lattice;
     r->find_foreign = db_foreign_spots_find;
+    r->weigh_spots = db_margin_of_spots;
     r->course.progress = evaluated;
     r->course.user = w->all;
     r->data = (db_fit_data){ &w->image, &w->strong, &w->settings };

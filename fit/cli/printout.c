@@ -3,6 +3,7 @@
 
 #include "base/quantile.h"
 #include "base/shown_text.h"
+#include "fit/config/certain.h"
 #include "fit/intensities/outputs.h"
 
 #include "fit/report/value_with_error.h"
@@ -231,10 +232,18 @@ static void say_trials(db_fit_log *log, const db_fit_config *config, const db_fi
         const char *const name = config->settings.stages[t->stage].name;
         if (t->misfit > 0) {
             if (t->kept) continue;
-            db_fit_say(log,
-                       "Stage %s is left out: at its start the misfit exceeds the noise (chi2 per "
-                       "degree of freedom %.2f, expected at most %g)\n",
-                       name, t->misfit, config->settings.stages[t->stage].most_misfit);
+            if (fabs(t->before) > 0)
+                db_fit_say(
+                    log,
+                    "Stage %s is left out: spots found without a model contradict what pixels "
+                    "ask for (log likelihood %.1f -> %.1f, expected a decrease of at most "
+                    "%g)\n",
+                    name, -t->before, -t->after, DB_CERTAIN);
+            else
+                db_fit_say(log,
+                           "Stage %s is left out: at its start the misfit exceeds the noise (chi2 "
+                           "per degree of freedom %.2f, expected at most %g)\n",
+                           name, t->misfit, config->settings.stages[t->stage].most_misfit);
             continue;
         }
         if (!t->kept && t->covered > 0 && t->covered <= DB_FIT_MOST_COVERED) {

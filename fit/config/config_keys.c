@@ -322,7 +322,8 @@ static const db_config_key stage_keys[] = {
     CHOICE("earned", IN_STAGE(earned), no_yes, NULL, 0, NULL,
         "moments: parameters that are refined for the first time are kept only if they describe held-out spots better"),
     NUMBERS("most_misfit", 1, IN_STAGE(most_misfit), (NOT_NEGATIVE), "", NULL, NULL,
-        "pixels: the stage is left out if chi2 per degree of freedom exceeds this at its start; 0: never"),
+        "pixels: the stage is left out if chi2 per degree of freedom exceeds this at its start, or if spots "
+        "contradict its result; 0: never"),
 };
 
 static const db_config_key starts_keys[] = {

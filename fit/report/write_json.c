@@ -24,10 +24,13 @@ static TABLE(start_fields, start_rows);
 #define OF db_fit_trial
 static const db_json_field trial_rows[] = {
     VALUE(stage, "", "index into the stages"),
-    FLAG(kept, "held-out spots are described better, or the misfit is small enough"),
+    FLAG(kept, "held-out spots are described better; stage by pixels: the misfit is small enough, and "
+               "spots do not contradict its result"),
     VALUE(misfit, "", "stage by pixels: χ² per degree of freedom at its start; else 0"),
-    VALUE(before, "", "loss of held-out spots without the stage, per spot"),
-    VALUE(after, "", "loss of held-out spots with the stage, per spot"),
+    VALUE(before, "",
+          "loss of held-out spots without the stage, per spot; stage by pixels with free "
+          "intensities: minus the log likelihood of all spots over random places, at its start"),
+    VALUE(after, "", "the same with the stage, or at its end"),
     VALUE(spots, "", "spots in both halves"),
     VALUE(covered, "",
           "for a stage that held-out spots confirm: fraction of the detector that spots of its "

@@ -6,6 +6,7 @@
 #include "base/vector.h"
 #include "fit/objective/evaluate.h"
 #include "fit/result/estimates.h"
+#include "fit/config/certain.h"
 #include "fit/config/orientation.h"
 #include "fit/config/quantity.h"
 #include "fit/pixels/geometry.h"
@@ -102,13 +103,19 @@ static db_status select_enough_data(const db_refinement *r, int number, db_stage
     return db_refinement_fail_dark(r->context, stage);
 }
 
+/* Gives values to a model that is kept. */
+static db_status set_values(db_context *context, const db_variables *variables, const double *value,
+                            db_experiment *model, db_panel_placement *placement) {
+    db_variables_store(variables, value, model);
+    db_variables_place(variables, value, placement);
+    return db_panel_placement_apply(context, placement, &model->detector);
+}
+
 db_status db_refinement_store(db_refinement *r, const db_variables *variables,
                               const db_stage_result *end) {
     db_fit_result *const result = r->result;
-    db_experiment *const model = &result->experiment;
-    db_variables_store(variables, end->value, model);
-    db_variables_place(variables, end->value, &r->placement);
-    const db_status status = db_panel_placement_apply(r->context, &r->placement, &model->detector);
+    const db_status status =
+        set_values(r->context, variables, end->value, &result->experiment, &r->placement);
     for (size_t k = 0; k < variables->count; k++)
         result->estimates.list[variables->index[k]].at_bound = end->at_bound[k];
     result->status = end->end == DB_STAGE_CONVERGED   ? DB_OK
@@ -255,17 +262,57 @@ static db_status is_near(db_refinement *r, int number, db_objective *objective, 
     return DB_OK;
 }
 
+/* Weighs the spots by the present model with other values. */
+static db_status weigh_values(const db_refinement *r, const db_variables *variables,
+                              const double *value, double *margin) {
+    db_experiment model;
+    db_panel_placement placement;
+    DB_TRY(db_experiment_copy(r->context, &r->result->experiment, &model));
+    db_status status = db_panel_placement_copy(r->context, &r->placement, &placement);
+    if (status == DB_OK) {
+        status = set_values(r->context, variables, value, &model, &placement);
+        if (status == DB_OK) status = r->weigh_spots(r->context, &model, &r->data, margin);
+        db_panel_placement_clear(&placement);
+    }
+    db_experiment_clear(&model);
+    return status;
+}
+
+/* Pixels with free intensities do not tell which part of a bent crystal is its middle, and misfit may turn the model away from
+ * it. Spots tell, since they are seen. May the model that a stage with a condition has found be kept? */
+static db_status is_confirmed(db_refinement *r, int number, const db_variables *variables,
+                              const db_stage_result *end, int *confirmed) {
+    const db_fit_settings *const settings = r->data.settings;
+    *confirmed = 1;
+    if (!(settings->stages[number].most_misfit > 0) || settings->intensity != DB_FIT_FREE ||
+        !r->weigh_spots || end->end != DB_STAGE_CONVERGED)
+        return DB_OK;
+    db_fit_trial *const trial = &r->result->trials[r->result->trial_count - 1];
+    double before, after;
+    DB_TRY(r->weigh_spots(r->context, &r->result->experiment, &r->data, &before));
+    DB_TRY(weigh_values(r, variables, end->value, &after));
+    trial->before = -before;
+    trial->after = -after;
+    *confirmed = trial->kept = !(before - after > DB_CERTAIN);
+    return DB_OK;
+}
+
 db_status db_refinement_run_stage(db_refinement *r, int number, db_stage_result *end) {
     db_stage_data taken;
     db_objective objective;
-    int near = 0;
+    int near = 0, confirmed = 0;
     memset(end, 0, sizeof *end);
     DB_TRY(db_refinement_open_stage(r, number, DB_OBJECTIVE_NORMAL, &taken, &objective));
     db_status status = is_near(r, number, &objective, &near);
     if (status == DB_OK && near) {
         status = db_optimize_stage(&objective, &r->data.settings->stages[number], number, &r->given,
                                    &r->course, end);
-        if (status == DB_OK) status = db_refinement_store(r, &objective.variables, end);
+        if (status == DB_OK)
+            status = is_confirmed(r, number, &objective.variables, end, &confirmed);
+        if (status == DB_OK && confirmed)
+            status = db_refinement_store(r, &objective.variables, end);
+        else if (status == DB_OK)
+            memset(end, 0, sizeof *end); /* as for a stage that is not begun */
     }
     db_objective_destroy(&objective);
     db_stage_data_clear(&taken);

@@ -26,6 +26,10 @@ typedef db_status db_foreign_search(db_context *context, const db_experiment *mo
                                     const db_fit_data *data, const db_observed_spots *spots,
                                     unsigned char *is_foreign);
 
+/* ln of the likelihood of the image's spots by a model, over that of spots at random places. */
+typedef db_status db_spots_weighing(db_context *context, const db_experiment *model,
+                                    const db_fit_data *data, double *margin);
+
 typedef struct db_refinement {
     db_context *context;
     db_fit_data data;
@@ -37,6 +41,9 @@ typedef struct db_refinement {
     db_lattice_check *check; /* called before the first stage that data must earn; NULL: none */
     db_foreign_search
         *find_foreign; /* called for the spots of a stage of moments; NULL: none are */
+    db_spots_weighing
+        *weigh_spots; /* called for the models before and after a stage by pixels with a
+                                     * condition; NULL: any result is kept */
     const db_predicted_spots *predicted; /* predictions of the start, borrowed; NULL: not known */
     int scaled; /* 1: the scale already fits the total intensity of the next stage's data */
 } db_refinement;

@@ -812,18 +812,33 @@ static db_status flag_if_certain(db_context *context, const db_experiment *model
     return DB_OK;
 }
 
+/* Evidence of an image for a model. To be cleared, unless it fails. */
+static db_status make_evidence(db_context *context, const db_experiment *model,
+                               const db_fit_data *data, db_evidence *e) {
+    db_observed_spots all;
+    DB_TRY(db_judged_spots_find(context, model, data, &all));
+    const db_status status = db_evidence_make(context, model, &all, e);
+    db_observed_spots_clear(&all);
+    return status;
+}
+
+db_status db_margin_of_spots(db_context *context, const db_experiment *model,
+                             const db_fit_data *data, double *margin) {
+    db_evidence e;
+    DB_TRY(make_evidence(context, model, data, &e));
+    *margin = db_margin_over_none(&e);
+    db_evidence_clear(&e);
+    return DB_OK;
+}
+
 db_status db_foreign_spots_find(db_context *context, const db_experiment *model,
                                 const db_fit_data *data, const db_observed_spots *spots,
                                 unsigned char *is_foreign) {
-    db_observed_spots all;
     db_evidence e;
-    DB_TRY(db_judged_spots_find(context, model, data, &all));
-    db_status status = db_evidence_make(context, model, &all, &e);
-    db_observed_spots_clear(&all);
-    DB_TRY(status);
+    DB_TRY(make_evidence(context, model, data, &e));
     unsigned char *const found = malloc(spots->count + 1);
-    status = found ? flag_if_certain(context, model, &e, spots, found, is_foreign)
-                   : db_fail_memory(context, "the foreign spots");
+    const db_status status = found ? flag_if_certain(context, model, &e, spots, found, is_foreign)
+                                   : db_fail_memory(context, "the foreign spots");
     free(found);
     db_evidence_clear(&e);
     return status;

@@ -28,8 +28,10 @@ typedef struct db_moved_model {
     double edge[3];  /* factors on the model's edges; 1 except for a stretched model */
 } db_moved_model;
 
-/* Margin over spots at random places. */
+/* Margin over spots at random places; the second finds the spots of an image. */
 double db_margin_over_none(const db_evidence *e);
+db_status db_margin_of_spots(db_context *context, const db_experiment *model,
+                             const db_fit_data *data, double *margin);
 
 /* Margin over random places in the quarter of neighbouring spots where it is least. */
 db_status db_margin_in_quarters(db_context *context, const db_evidence *e, double *least);

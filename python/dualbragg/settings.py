@@ -461,7 +461,8 @@ class Stage(Section):
     earned: Optional[bool] = None
     """moments: parameters that are refined for the first time are kept only if they describe held-out spots better"""
     most_misfit: Optional[float] = None
-    """pixels: the stage is left out if chi2 per degree of freedom exceeds this at its start; 0: never"""
+    """pixels: the stage is left out if chi2 per degree of freedom exceeds this at its start, or if spots contradict its
+    result; 0: never"""
 
 
 @dataclass

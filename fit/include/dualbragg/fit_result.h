@@ -149,8 +149,9 @@ typedef struct db_fit_trial {
     int stage; /**< index into the stages */
     int kept;
     double misfit;        /**< by pixels: chi2 per degree of freedom at its start; else 0 */
-    double before, after; /**< loss of held-out spots without and with it, per spot; kept where it
-                             falls by more than DB_FIT_LEAST_GAIN */
+    /** loss of held-out spots without and with it, per spot; kept where it falls by more than DB_FIT_LEAST_GAIN; by pixels:
+     * negative log likelihood of all spots, compared with random places; kept unless it rises by more than 32; 0: not asked */
+    double before, after;
     size_t spots;
     /** for a stage that held-out spots confirm: fraction of the detector covered by
      * spots of its model, to two standard deviations; it is not kept above

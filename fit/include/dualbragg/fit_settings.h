@@ -69,7 +69,8 @@ typedef struct db_fit_stage {
      * the first time are kept only if they describe the other half better (DB_STAGE_MOMENTS) */
     int earned;
     /** by pixels: the stage is left out if chi2 per degree of freedom exceeds this at
-     * its start, because moments refine a model with misfit better; 0: never left out */
+     * its start, because moments refine a model with misfit better; with free intensities also
+     * if its result makes spots less likely by e^32 than its start; 0: never left out */
     double most_misfit;
     /** fraction of the image's spots, nearest to the beam, that
      * limits the data of the stage, within dmin; 0 or 1: all */
