@@ -2,9 +2,9 @@
 #include "fit/shots/shots.h"
 
 #include "base/context_internal.h"
+#include "fit/config/quantity.h"
 #include "fit/config/orientation.h"
 #include "fit/config/physical_range.h"
-#include "fit/config/quantity.h"
 #include "fit/pixels/rendering.h"
 #include "fit/search/check_settings.h"
 #include "fit/shots/team.h"
