@@ -427,6 +427,16 @@ static db_status conclude_shot_alone(work *w, db_context *context) {
     return DB_OK;
 }
 
+/* If the image has a second lattice, this is the likely cause why a model failed. */
+static void name_other_lattice(db_fit_result *result) {
+    static const char cause[] =
+        "; a second lattice is on the image (model.find_orientation: {lattices: 2})";
+    const size_t length = strlen(result->reason);
+    if (!result->verdict.usable && result->other_lattice.indexed &&
+        length + sizeof cause <= sizeof result->reason)
+        memcpy(result->reason + length, cause, sizeof cause);
+}
+
 /* A minimum that fails a test of the verdict, or is at a bound of an early stage, does not count as converged. */
 static void apply_verdict(const db_fit_settings *settings, db_fit_result *result) {
     if (result->status != DB_OK) return;
@@ -500,6 +510,7 @@ static db_status do_in_full(work *w, db_context *context) {
     db_fit_result *const result = r->result;
     DB_TRY(list_spot_pixels(w, context, result));
     apply_verdict(&w->settings, result);
+    name_other_lattice(result);
     snprintf(w->all->summary[w->shot].reason, DB_FIT_REASON_SIZE, "%s", result->reason);
     w->all->evaluations += r->course.count;
     result->evaluations = (int)r->course.count;

@@ -24,8 +24,9 @@ static TABLE(start_fields, start_rows);
 #define OF db_fit_trial
 static const db_json_field trial_rows[] = {
     VALUE(stage, "", "index into the stages"),
-    FLAG(kept, "held-out spots are described better; stage by pixels: the misfit is small enough, and "
-               "spots do not contradict its result"),
+    FLAG(kept,
+         "held-out spots are described better; stage by pixels: the misfit is small enough, and "
+         "spots do not contradict its result"),
     VALUE(misfit, "", "stage by pixels: χ² per degree of freedom at its start; else 0"),
     VALUE(before, "",
           "loss of held-out spots without the stage, per spot; stage by pixels with free "
@@ -317,7 +318,9 @@ static const db_json_field result_rows[] = {
     VALUE(all_spots, "", "spots of the image in the resolution range"),
     VALUE(left_spots, "", "spots that lie at no reflection of the model"),
     PART(other_lattice, orientation_fields,
-         "result of a search for another lattice of the same cell among these spots"),
+         "result of a search for another lattice of the same cell among these spots, or among "
+         "those that "
+         "the start left, if the model leaves few and is not to be used"),
     PART(mates, mates_fields,
          "free intensities: symmetry mates of partiality 0.05 and more, and the error of "
          "partialities by their scatter"),

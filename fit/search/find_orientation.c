@@ -325,9 +325,27 @@ static db_status find_other(db_context *context, const db_fit_settings *settings
     return status == DB_ERROR_INPUT || status == DB_ERROR_CANCELLED ? DB_OK : status;
 }
 
+/* Leaves the spots that are not near the known lattice's nodes. */
+static db_status leave_apart(db_context *context, series *s, size_t *left) {
+    s->all_count = s->left.count;
+    s->all = malloc((s->all_count + 1) * sizeof *s->all);
+    if (!s->all) return db_fail_memory(context, "another lattice's spots");
+    memcpy(s->all, s->left.spot, s->all_count * sizeof *s->all);
+    (void)db_orientation_agreement(&s->cell, s->turn[0], 1, s->all, s->all_count, s->marked);
+    *left = drop_marked(s->marked, &s->left);
+    return DB_OK;
+}
+
+/* The known lattice may be no more than a row or a layer of the other one's. */
+static int is_known_a_part(const series *s) {
+    const db_search_spots all = { s->all_count, s->all };
+    (void)db_orientation_agreement(&s->cell, s->turn[0], 1, s->all, s->all_count, s->marked);
+    return is_part_of(&s->cell, s->turn[1], &all, s->marked, s->marked + s->all_count);
+}
+
 db_status db_find_other_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_settings *settings, const db_observed_spots *spots,
-                                db_fit_orientation *found) {
+                                size_t most, size_t *left, db_fit_orientation *found) {
     const double some = 0.1;
     db_fit_lattice lattices[2];
     series s = { .experiment = model,
@@ -340,8 +358,12 @@ db_status db_find_other_lattice(db_context *context, const db_experiment *model,
     db_status status = list_of(context, settings, spots, &s, &s.left);
     s.marked = malloc(2 * spots->count + 1);
     if (status == DB_OK && !s.marked) status = db_fail_memory(context, "another lattice's spots");
+    if (status == DB_OK && left) status = leave_apart(context, &s, left);
+    if (s.left.count > most) s.left.count = most;
     if (status == DB_OK) status = find_other(context, settings, &s);
-    if (status == DB_OK && s.count == 2) *found = lattices[1].found;
+    if (status == DB_OK && s.count == 2 && (!left || !is_known_a_part(&s)))
+        *found = lattices[1].found;
+    free(s.all);
     free(s.marked);
     free(s.left.spot);
     return status;

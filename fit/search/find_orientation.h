@@ -7,10 +7,11 @@
 #include <dualbragg/expert/fit_cell.h>
 
 /* Searches among spots that a model leaves, the strongest first, for another lattice of the same cell in another
- * orientation. found: indexed 0 if there is none. */
+ * orientation, by the `most` strongest. found: indexed 0 if there is none. left: NULL; else spots are all of an image, those
+ * that are not near the model's nodes are searched, *left is their number, and the model's lattice is no part of the other. */
 db_status db_find_other_lattice(db_context *context, const db_experiment *model,
                                 const db_fit_settings *settings, const db_observed_spots *spots,
-                                db_fit_orientation *found);
+                                size_t most, size_t *left, db_fit_orientation *found);
 
 /* As db_fit_find_orientation, with the spots of the image. */
 db_status db_find_orientation_of_spots(db_context *context, const db_fit_settings *settings,

@@ -8,6 +8,7 @@
 #include "fit/result/goodness.h"
 #include "fit/verdict/held_distance.h"
 #include "fit/objective/model_image.h"
+#include "fit/verdict/other_lattice.h"
 #include "fit/verdict/renumbered.h"
 #include "fit/objective/statistics.h"
 #include "fit/verdict/verdict.h"
@@ -239,7 +240,7 @@ static db_status judge_panels(db_context *context, const db_fit_data *data,
 
 /* Judges the model by the places of spots; spots at no reflection may belong to another crystal. */
 static db_status judge_spots(db_context *context, const db_experiment *start,
-                             const db_fit_data *data, db_observed_spots *spots,
+                             const db_fit_data *data, const db_observed_spots *spots,
                              db_fit_result *result) {
     const db_experiment *const model = &result->experiment;
     db_evidence evidence;
@@ -249,7 +250,8 @@ static db_status judge_spots(db_context *context, const db_experiment *start,
     if (status == DB_OK) status = judge_panels(context, data, spots, &evidence, result);
     if (status == DB_OK) status = db_verdict_of_halves(context, &evidence, &result->verdict);
     if (status == DB_OK && result->verdict.test[DB_FIT_TEST_LATTICE].passed)
-        status = db_other_lattice_look(context, model, data->settings, &evidence, spots, result);
+        status =
+            db_other_lattice_look(context, model, start, data->settings, &evidence, spots, result);
     db_evidence_clear(&evidence);
     return status;
 }

@@ -35,11 +35,4 @@ db_status db_strained_lattice_widen(db_context *context, const db_fit_data *data
                                     const db_stage_data *taken, const db_objective *refined,
                                     db_fit_result *result);
 
-/* Counts the spots at no reflection of a model, and if they are many, searches among them for another lattice of
- * the same cell. Keeps only these spots. evidence: of all spots. Fills result->all_spots, left_spots and
- * other_lattice. */
-db_status db_other_lattice_look(db_context *context, const db_experiment *model,
-                                const db_fit_settings *settings, const db_evidence *evidence,
-                                db_observed_spots *spots, db_fit_result *result);
-
 #endif

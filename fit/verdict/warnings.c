@@ -2,6 +2,7 @@
 #include "fit/verdict/warnings.h"
 
 #include "fit/verdict/held_distance.h"
+#include "fit/verdict/other_lattice.h"
 
 #include "base/shown_text.h"
 #include "base/context_internal.h"
@@ -224,8 +225,18 @@ static void about_distance(list *l) {
 static void about_other_lattice(list *l) {
     const db_fit_result *const r = l->result;
     const db_fit_orientation *const other = &r->other_lattice;
+    static const char both[] =
+        "model.find_orientation: {lattices: 2} finds both and refines them together";
     if (other->indexed == 0) return;
-    warn(l, "model.find_orientation: {lattices: 2} finds both and refines them together",
+    if (!db_many_spots_left(r->left_spots, r->all_spots)) {
+        warn(l, both,
+             "a second lattice: the model lies between two, and meets spots of both; of the %zu "
+             "strongest spots that the first one leaves, a second one of the same cell explains "
+             "%zu (expected by chance: %.0f)",
+             other->spots, other->indexed, other->by_chance);
+        return;
+    }
+    warn(l, both,
          "a second lattice: %zu of %zu spots lie at no reflection of the model; of %zu of these, "
          "another lattice of the same cell explains %zu (expected by chance: %.0f); where spots of "
          "both lattices overlap, intensities are sums",

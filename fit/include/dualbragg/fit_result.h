@@ -148,7 +148,7 @@ typedef struct db_fit_start {
 typedef struct db_fit_trial {
     int stage; /**< index into the stages */
     int kept;
-    double misfit;        /**< by pixels: chi2 per degree of freedom at its start; else 0 */
+    double misfit; /**< by pixels: chi2 per degree of freedom at its start; else 0 */
     /** loss of held-out spots without and with it, per spot; kept where it falls by more than DB_FIT_LEAST_GAIN; by pixels:
      * negative log likelihood of all spots, compared with random places; kept unless it rises by more than 32; 0: not asked */
     double before, after;
@@ -235,7 +235,8 @@ typedef struct db_fit_result {
     double distance_step, distance_error, distance_gain;
     /** all spots of the image in the resolution range; those at no
      * predicted reflection; if they are many, the result of a search
-     * for another lattice of this cell among them (indexed 0: none) */
+     * for another lattice of this cell among them (indexed 0: none), or among those that the start
+     * left, if the model leaves few and is not to be used */
     size_t all_spots, left_spots;
     db_fit_orientation other_lattice;
     /** pixels found hot that count, since they are at reflections of the starting model, or of

@@ -32,8 +32,8 @@ for name in symmetric sheared stretched rectangular; do
     errors_off $name beam_fast 50.1 1.5
     errors_off $name beam_slow 50.1 1.5
 done
-# pixels with free intensities do not tell the middle of the mosaic blocks, and misfit turns the model away from it: spots tell, so
-# the stage by pixels is left out
+# pixels with free intensities do not tell the middle of the mosaic blocks, and misfit turns the model away from it: spots tell,
+# so the stage by pixels is left out
 grep -q 'Stage final is left out: spots found without a model contradict' rectangular.log ||
     fail "rectangular: $(grep 'Stage final' rectangular.log)"
 ! grep -q 'Stage final is left out' symmetric.log || fail "symmetric: $(grep 'Stage final' symmetric.log)"
