@@ -168,8 +168,10 @@ static db_status sum_shots(joint *j, int *lost) {
     all->used = (size_t)counts[USED];
     all->degrees = counts[DEGREES];
     *lost = counts[LOST] > 0;
-    if (all->series && isfinite(j->sums[0]) && !*lost)
+    if (all->series && isfinite(j->sums[0]) && !*lost) {
         DB_TRY(db_series_sum(all, j->sums, j->pulls[0] ? j->pulls : NULL));
+        db_series_correct_targets(all);
+    }
     if (!*lost) return DB_OK;
     DB_TRY(db_records_collect(all));
     db_shots_report_excluded(all);

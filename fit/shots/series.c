@@ -102,7 +102,8 @@ static db_status make_values(db_shots *all) {
     s->begun = calloc(s->count + 1, sizeof *s->begun);
     s->best = calloc(s->count + 1, sizeof *s->best);
     s->curvature = calloc(s->count + 1, sizeof *s->curvature);
-    return db_need_memory(all->context, s->begun && s->best && s->curvature,
+    s->change = calloc(all->count + 1, sizeof *s->change);
+    return db_need_memory(all->context, s->begun && s->best && s->curvature && s->change,
                           "the intensities of a series");
 }
 
@@ -152,6 +153,7 @@ void db_series_end(db_shots *all) {
     free(s->light);
     free(s->best);
     free(s->curvature);
+    free(s->change);
     free(s->first);
     free(s->part);
     free(s);
@@ -403,6 +405,12 @@ static void find_best(const db_shots *all, size_t h, int quadratic, double *loss
     r->change = fmax(-rendered, step);
     r->factor = quadratic && rendered > 0 ? 1 + r->change / rendered : 1;
     if (quadratic) *loss += r->change * (2 * r->pull + r->curvature * r->change);
+    for (size_t i = s->first[h]; i < s->first[h + 1] && quadratic; i++) {
+        const db_series_part *const p = &s->part[i];
+        const db_linearization linearization = linearization_of(all, p->shot);
+        s->change[p->shot] += r->change * (2 * (double)linearization.pull[p->box] +
+                                           (double)linearization.curvature[p->box] * r->change);
+    }
 }
 
 /* Sums of a pass. Their index is the unknown, except in `frame`. */
@@ -528,6 +536,7 @@ db_status db_series_sum_here(const db_shots *all, const db_joint_links *links, c
                      .is_touched = calloc(n + 1, 1) };
     const int missing = !numbers || !r.touched || !r.is_touched;
     if (!missing) {
+        memset(all->series->change, 0, all->count * sizeof *all->series->change);
         totals t = { links, step, numbers + 2 * n, sums, pulls ? pulls[1] : NULL, NULL };
         if (pulls) t.begins = t.frame + all->count * size;
         r.slope = numbers + n;
@@ -546,7 +555,14 @@ db_status db_series_sum(db_shots *all, double *sums, double *const pulls[2]) {
     DB_TRY(db_workers_common_status(
         all, all->team.rank == 0 ? db_series_sum_here(all, s->links, NULL, sums, pulls) : DB_OK));
     DB_TRY(db_team_broadcast(&all->team, all->context, sums, bytes));
+    DB_TRY(db_team_broadcast(&all->team, all->context, s->change, all->count * sizeof *s->change));
     for (int k = 0; k < 2 && pulls; k++)
         DB_TRY(db_team_broadcast(&all->team, all->context, pulls[k], bytes));
     return DB_OK;
+}
+
+void db_series_correct_targets(db_shots *all) {
+    for (size_t k = 0; k < all->count; k++)
+        if (all->summary[k].used && db_shots_own(all, k))
+            all->summary[k].target += all->series->change[k] / all->state[k].degrees;
 }

@@ -112,6 +112,24 @@ grep -q '^12 of 12 shots in use' few_spots.log || fail "frames with few spots: $
 fit 1 small.yaml --output few_wrong --no-report 'model.cell=[20, 11, 13, 90, 90, 90]'
 grep -q '12 of 12 shots are wrong' err || fail "frames with few spots and a cell twice as long: $(cat err)"
 
+# frames of a stage that begins far from their partialities are compared at the intensities that it finds: none is an outlier but one
+# that is turned by 0.3 degree
+for frame in 0 1 2 3 4 5 6 7 8 9; do
+    angle=20
+    [ $frame != 4 ] || angle=20.3
+    "$DUALBRAGG" sim -cell 60 60 80 90 90 120 -misset $angle 35 50 -N 20 -gauss_xtal -default_F 1000 -fluence 1e25 -lambda 1 -distance 150 \
+        -detpixels 300 -pixel 0.25 -spots closed -mosaic_rms 0.1 -footprint_rms 0.1 0.1 -phi "$(awk -v n=$frame 'BEGIN { print n / 2 }')" \
+        -osc 0.5 -water 0.8 -seed $((frame + 1)) -noisefile turned_$frame.img > /dev/null
+    echo turned_$frame.img >> turned.txt
+done
+cat > turned.yaml << 'END'
+shots: {list: turned.txt, series: yes}
+model: {cell: [60, 60, 80, 90, 90, 120], symmetry: P622}
+END
+fit 0 turned.yaml --output one_off --no-report
+grep -q '^9 of 10 shots in use' one_off.log || fail "a frame that is turned: $(grep 'in use\|excluded' one_off.log)"
+grep -q '^excluded: turned_4.img: outlier: ' one_off.log || fail "a frame that is turned: $(grep excluded one_off.log)"
+
 cp few.txt frames.txt
 # without a cell: from the spots of all frames together, with the spindle's turn taken out
 if "$DUALBRAGG" --version | grep -q gemmi; then
