@@ -94,9 +94,8 @@ static db_status take_boxes(db_context *context, const db_experiment *experiment
 static db_status tiles_oversample(db_context *context, const db_experiment *experiment,
                                   double error, int *oversample) {
     db_predicted_spots spots;
-    double width;
     DB_TRY(db_spots_predict(context, experiment, NULL, &spots));
-    const db_status status = db_spots_oversample(context, &spots, error, oversample, &width);
+    const db_status status = db_fit_oversample(context, &spots, error, oversample);
     db_predicted_spots_clear(&spots);
     return status;
 }

@@ -31,7 +31,8 @@ db_status db_stage_data_take_bare(db_context *context, const db_experiment *expe
 void db_stage_data_clear(db_stage_data *taken);
 
 /* For spots in closed form: chooses sub-pixels of the blocks, if the settings leave them open, so that the error
- * of a pixel stays below a tenth of the model error; and the tolerance of their pixels for free intensities. */
+ * of a pixel stays below a tenth of the model error, and that of a spot's photons is small; and the tolerance of their
+ * pixels for free intensities. */
 db_status db_stage_data_choose_rendering(db_context *context, const db_experiment *experiment,
                                          const db_fit_data *data, db_stage_data *taken);
 

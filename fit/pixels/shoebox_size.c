@@ -102,9 +102,20 @@ db_status db_shoebox_size_choose(db_context *context, const db_experiment *exper
     return DB_OK;
 }
 
+db_status db_fit_oversample(db_context *context, const db_predicted_spots *spots, double error,
+                            int *oversample) {
+    const double error_of_sum = 1e-3; /* less than errors of intensities by anything else */
+    const int most = 16;
+    double width;
+    int sums;
+    DB_TRY(db_spots_oversample(context, spots, error, oversample, &width));
+    DB_TRY(db_spots_oversample_for_sums(context, spots, error_of_sum, most, &sums));
+    if (*oversample < sums) *oversample = sums;
+    return DB_OK;
+}
+
 db_status db_shoeboxes_oversample(db_context *context, const db_shoeboxes *boxes, double error,
                                   int *oversample) {
-    double width;
     db_predicted_spots spots = { .spot = calloc(boxes->count + 1, sizeof *spots.spot) };
     if (!spots.spot) return db_fail_memory(context, "the widths of spots");
     for (size_t b = 0; b < boxes->count; b++) {
@@ -112,7 +123,7 @@ db_status db_shoeboxes_oversample(db_context *context, const db_shoeboxes *boxes
         if (covariance[0] > 0)
             memcpy(spots.spot[spots.count++].covariance, covariance, 3 * sizeof *covariance);
     }
-    const db_status status = db_spots_oversample(context, &spots, error, oversample, &width);
+    const db_status status = db_fit_oversample(context, &spots, error, oversample);
     db_predicted_spots_clear(&spots);
     return status;
 }

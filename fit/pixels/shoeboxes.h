@@ -77,7 +77,11 @@ void db_shoeboxes_clear(db_shoeboxes *boxes);
 /* Moves a box's data to an earlier place, before it has weights and ridge. */
 void db_shoeboxes_move(db_shoeboxes *boxes, size_t from, size_t to);
 
-/* Sub-pixels for the spots of the boxes in closed form (db_spots_oversample). */
+/* Sub-pixels for the shape of spots in closed form, right to an error of their peaks (db_spots_oversample), and for their
+ * photons (db_spots_oversample_for_sums), of which intensities are made. */
+db_status db_fit_oversample(db_context *context, const db_predicted_spots *spots, double error,
+                            int *oversample);
+/* The same for the spots of the boxes. */
 db_status db_shoeboxes_oversample(db_context *context, const db_shoeboxes *boxes, double error,
                                   int *oversample);
 

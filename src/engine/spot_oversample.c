@@ -72,6 +72,7 @@ db_status db_spots_error_of_sums(db_context *context, const db_predicted_spots *
 db_status db_spots_oversample_for_sums(db_context *context, const db_predicted_spots *spots,
                                        double error, int most, int *oversample) {
     int less = 0, enough = most;
+    DB_TRY(db_need_list(context, "spots", spots->spot, spots->count));
     while (enough - less > 1) {
         const int middle = (less + enough) / 2;
         double found;

@@ -1,4 +1,4 @@
-/* Sub-pixels that photons of narrow spots in closed form ask for (docs/theory/spots.md, Limits). */
+/* The error of photons of narrow spots in closed form (docs/theory/spots.md, Limits). */
 #ifndef DB_ENGINE_SPOT_OVERSAMPLE_H
 #define DB_ENGINE_SPOT_OVERSAMPLE_H
 
@@ -8,9 +8,5 @@
  * sub-pixels. */
 db_status db_spots_error_of_sums(db_context *context, const db_predicted_spots *spots,
                                  int oversample, double *error);
-
-/* The fewest sub-pixels, at most `most`, with which that is at most `error`. */
-db_status db_spots_oversample_for_sums(db_context *context, const db_predicted_spots *spots,
-                                       double error, int most, int *oversample);
 
 #endif

@@ -188,7 +188,8 @@ typedef struct db_fit_settings {
     db_fit_starts starts;
     db_fit_joint joint;
     /** 1: for spots in closed form each stage chooses the number of sub-pixels so that errors of
-     * pixels are below a tenth of the model error (db_spots_oversample); 0: as in the experiment */
+     * pixels are below a tenth of the model error (db_spots_oversample), and those of a spot's
+     * photons below 0.1 % (db_spots_oversample_for_sums); 0: as in the experiment */
     int choose_oversample;
     /** centring of the lattice: A, B, C, I, F or R of the given symmetry; 0: not given. The smaller cells that a
      * centring implies are no rivals in the verdict, and reflections that it forbids are not predicted */

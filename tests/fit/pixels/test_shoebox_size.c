@@ -171,6 +171,33 @@ static void a_crowded_image_is_not_blank(void **state) {
     assert_non_null(strstr(db_context_message(context), "expected a smaller shoebox_half_width"));
 }
 
+/* Sum of a Gaussian of 1 photon over the middles of n sub-pixels a pixel, along an edge; it has the square of a sub-pixel. */
+static double sum_along(double variance, double at, int n) {
+    const double two_pi = 6.283185307179586, v = variance + 1.0 / 12 / (n * n);
+    double sum = 0;
+    for (int i = -30 * n; i < 30 * n; i++)
+        sum += exp(-pow((i + 0.5) / n - at, 2) / (2 * v)) / sqrt(two_pi * v) / n;
+    return sum;
+}
+
+/* Intensities are compared with the sums of spots, so these are right wherever a spot lies; wide spots need no sub-pixels. */
+static void sums_over_boxes_are_right(void **state) {
+    (void)state;
+    enum { COUNT = 20 };
+    db_spot spot[COUNT] = { { .panel = 0 } };
+    const db_shoeboxes boxes = { .count = COUNT, .reflection = spot };
+    for (double deviation = 0.05; deviation < 1.5; deviation += 0.05) { /* pixels */
+        const double variance = deviation * deviation;
+        int n = 0;
+        for (int i = 0; i < COUNT; i++)
+            spot[i].covariance[0] = spot[i].covariance[1] = variance + 1.0 / 12;
+        assert_int_equal(db_shoeboxes_oversample(context, &boxes, 0.01, &n), DB_OK);
+        for (double at = 0; at < 0.5; at += 0.05)
+            assert_true(fabs(sum_along(variance, at, n) * sum_along(variance, at, n) - 1) < 1e-3);
+        assert_true(n * deviation < 2 && (n == 1 || deviation < 0.6));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_are_smaller_where_spots_are_crowded),
@@ -178,6 +205,7 @@ int main(void) {
         cmocka_unit_test(errors_are_smaller_than_with_boxes_of_the_usual_size),
         cmocka_unit_test(a_crowded_image_is_not_blank),
         cmocka_unit_test(pixels_lack_little_of_well_excited_spots),
+        cmocka_unit_test(sums_over_boxes_are_right),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -28,6 +28,19 @@ extern "C" {
 DB_API db_status db_spots_oversample(db_context *context, const db_predicted_spots *spots,
                                      double error, int *oversample, double *width);
 
+/** Sub-pixels along each edge of a pixel for the photons of spots in closed form: the fewest, at most
+ * `most`, whose sum over each of nine of ten spots is wrong by at most `error`
+ * (docs/theory/spots.md, Limits).
+ *
+ * @param context receives the message of a failure
+ * @param spots predicted ones
+ * @param error in parts of a spot's photons
+ * @param most the largest number
+ * @param oversample receives the number; 1 without spots
+ * @return DB_OK; DB_ERROR_MEMORY */
+DB_API db_status db_spots_oversample_for_sums(db_context *context, const db_predicted_spots *spots,
+                                              double error, int most, int *oversample);
+
 /** Completes spots with given hkl and panel, at any distance
  * of their nodes from the Ewald sphere, also beside the panel.
  *
