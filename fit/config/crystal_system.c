@@ -238,6 +238,11 @@ int db_centring_forbids(int centring, const int hkl[3]) {
     }
 }
 
+int db_centring_of_cell(int centring, const double cell[6]) {
+    const int hexagonal = fabs(cell[5] - 120) < DB_CELL_ANGLE_TOLERANCE;
+    return centring == 'R' && !hexagonal ? 'P' : centring;
+}
+
 void db_cell_regularize(const db_cell_ties *ties, double cell[6], double *worst_edge,
                         double *worst_angle) {
     double regular[6];

@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "base/degree.h"
 #include "base/vector.h"
+#include "fit/config/crystal_system.h"
 #include "fit/config/orientation.h"
 
 #include <math.h>
@@ -170,6 +171,32 @@ void db_indexings_find(const double cell[6], const db_space_group *group, double
                 const double strain = strain_of(metric, matrix);
                 if (strain <= tolerance) add_way(group, matrix, strain, indexings);
             }
+}
+
+/* Does a way leave forbidden reflections forbidden, and no others? */
+static int keeps_forbidden(const db_indexing *way, int centring) {
+    enum { SIDE = 5 };
+    for (int n = 0; n < SIDE * SIDE * SIDE; n++) {
+        const int hkl[3] = { n / SIDE / SIDE, n / SIDE % SIDE, n % SIDE };
+        int turned[3];
+        (void)db_indexing_apply(way, hkl, turned);
+        if (db_centring_forbids(centring, hkl) != db_centring_forbids(centring, turned)) return 0;
+    }
+    return 1;
+}
+
+void db_indexings_of_centring(const double cell[6], int centring, double tolerance,
+                              db_indexings *indexings) {
+    static const db_space_group none = { .number = 1, .centring_count = 1 };
+    db_space_group keep = none; /* has the rotations that keep the centring */
+    db_indexings_find(cell, &none, tolerance, indexings);
+    for (int w = 0; w < indexings->count; w++) {
+        if (!keeps_forbidden(&indexings->way[w], centring)) continue;
+        int *const rotation = keep.symmetry.rotation[keep.symmetry.count++];
+        for (int i = 0; i < 9; i++)
+            rotation[i] = indexings->way[w].matrix[3 * (i % 3) + i / 3] / PARTS;
+    }
+    db_indexings_find(cell, &keep, tolerance, indexings);
 }
 
 int db_indexing_apply(const db_indexing *way, const int hkl[3], int turned[3]) {

@@ -25,6 +25,11 @@ typedef struct db_indexings {
 void db_indexings_find(const double cell[6], const db_space_group *group, double tolerance,
                        db_indexings *indexings);
 
+/* Ways to index a cell of which each forbids other reflections by a centring (R in hexagonal axes: as it is, and turned to
+ * reverse or back). The first is the identity, and the only one if all rotations of the cell keep the centring. */
+void db_indexings_of_centring(const double cell[6], int centring, double tolerance,
+                              db_indexings *indexings);
+
 /* 0: the new indices are not whole numbers, which does not happen for reflections of the lattice. */
 int db_indexing_apply(const db_indexing *way, const int hkl[3], int turned[3]);
 

@@ -17,14 +17,6 @@ static void gather_samples(db_experiment *e) {
     e->detector.layers_at_front = 0;
 }
 
-/* Does the centring of a named symmetry forbid a reflection? Of R in hexagonal axes nobody has said whether the indices are
- * obverse or reverse, so both must forbid it; in its own axes R is primitive. */
-static int is_forbidden(int centring, const double cell[6], const int hkl[3]) {
-    if (centring != 'R') return db_centring_forbids(centring, hkl);
-    const int hexagonal = fabs(cell[5] - 120) < DB_CELL_ANGLE_TOLERANCE;
-    return hexagonal && db_centring_forbids('R', hkl) && db_centring_forbids('r', hkl);
-}
-
 /* Predicts reflections of any structure factor, because the measured image may show those that the list has as weak. */
 db_status db_predict(db_context *context, const db_experiment *experiment,
                      const db_prediction_range *range, db_predicted_spots *prediction) {
@@ -36,10 +28,11 @@ db_status db_predict(db_context *context, const db_experiment *experiment,
     limited.dmin = fmax(limited.dmin, range->dmin);
     options.most_turn = fmin(range->excitation_angle, most_turn);
     DB_TRY(db_spots_predict(context, &limited, &options, prediction));
+    const int centring = db_centring_of_cell(range->centring, experiment->crystal.cell);
     size_t count = 0;
     for (size_t i = 0; i < prediction->count; i++)
         if (!(range->dmax > 0 && prediction->spot[i].resolution > range->dmax) &&
-            !is_forbidden(range->centring, experiment->crystal.cell, prediction->spot[i].hkl))
+            !db_centring_forbids(centring, prediction->spot[i].hkl))
             prediction->spot[count++] = prediction->spot[i];
     prediction->count = count;
     return DB_OK;

@@ -3,9 +3,11 @@
 #include "fit/search/check_settings.h"
 #include "fit/search/find_orientation.h"
 #include "fit/config/certain.h"
+#include "fit/config/crystal_system.h"
 #include "fit/config/orientation.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
+#include "fit/merge/indexing.h"
 #include "fit/search/orientation_search.h"
 #include "fit/search/search_spots.h"
 #include "base/degree.h"
@@ -223,6 +225,61 @@ static void drop_doubtful(series *s) {
     }
 }
 
+/* Which way to index a lattice gives most of its spots indices that the centring allows? gain: log likelihood beyond the one of
+ * the first way, if forbidden nodes have what spots are left. near: room for all spots. */
+static int best_setting(const series *s, const double turn[9], const db_search_spots *list,
+                        int centring, const db_indexings *ways, unsigned char *near, double *gain) {
+    const double nodes = centring == 'F' ? 4 : centring == 'R' ? 3 : 2; /* for an allowed one */
+    size_t count[DB_MOST_INDEXINGS] = { 0 }, all = 0;
+    double a_star[9], to_index[9], at[3];
+    int best = 0;
+    (void)db_orientation_agreement(&s->cell, turn, 1, list->spot, list->count, near);
+    db_search_lattice_turn(&s->cell, turn, a_star, to_index);
+    for (size_t i = 0; i < list->count; i++) {
+        int hkl[3], turned[3];
+        if (!near[i]) continue;
+        db_apply(to_index, list->spot[i].q, at);
+        for (int k = 0; k < 3; k++) hkl[k] = (int)rint(at[k]);
+        for (int w = 0; w < ways->count; w++) {
+            (void)db_indexing_apply(&ways->way[w], hkl, turned);
+            count[w] += !db_centring_forbids(centring, turned);
+        }
+        all++;
+    }
+    for (int w = 1; w < ways->count; w++)
+        if (count[w] > count[best]) best = w;
+    const double part = ((double)count[best] + 0.5) / ((double)all + 1);
+    *gain = (double)(count[best] - count[0]) * log((nodes - 1) * part / (1 - part));
+    return best;
+}
+
+/* The same lattice, indexed another way, with the cell that it has. */
+static db_status turn_setting(db_context *context, const db_indexing *way, db_crystal *crystal) {
+    db_crystal turned = *crystal;
+    DB_TRY(db_indexing_turn(context, way, &turned));
+    memcpy(crystal->orientation, turned.orientation, sizeof crystal->orientation);
+    memcpy(crystal->Ncells, turned.Ncells, sizeof crystal->Ncells);
+    return DB_OK;
+}
+
+/* Found nodes have indices that the named centring allows: a rotation of the cell may make other ones of these. */
+static db_status allow_indices(db_context *context, const db_fit_settings *settings,
+                               const db_search_spots *list, series *s) {
+    const double *const cell = s->experiment->crystal.cell;
+    const int centring = db_centring_of_cell(settings->centring, cell);
+    db_indexings ways;
+    db_indexings_of_centring(cell, centring, DB_INDEXING_STRAIN, &ways);
+    for (size_t l = 0; l < s->count && ways.count > 1; l++) {
+        db_crystal crystal = s->experiment->crystal;
+        double gain;
+        const int best = best_setting(s, s->turn[l], list, centring, &ways, s->marked, &gain);
+        memcpy(crystal.orientation, s->lattice[l].orientation, sizeof crystal.orientation);
+        if (best) DB_TRY(turn_setting(context, &ways.way[best], &crystal));
+        memcpy(s->lattice[l].orientation, crystal.orientation, sizeof crystal.orientation);
+    }
+    return DB_OK;
+}
+
 static db_status find_all(db_context *context, const db_fit_settings *settings,
                           db_search_spots *list, size_t most, series *s) {
     s->marked = malloc(2 * list->count + 1);
@@ -236,6 +293,7 @@ static db_status find_all(db_context *context, const db_fit_settings *settings,
         while (status == DB_OK && s->count < most) status = find_next(context, settings, most, s);
         if (status == DB_ERROR_INPUT && s->count) status = DB_OK;
         if (status == DB_OK) drop_doubtful(s);
+        if (status == DB_OK) status = allow_indices(context, settings, list, s);
     }
     for (size_t l = 0; l < s->count; l++) {
         for (int i = 0; i < 3; i++)
@@ -410,6 +468,36 @@ db_status db_find_lattices_of_spots(db_context *context, const db_fit_settings *
     open_room(settings, &s);
     if (status == DB_OK) status = find_all(context, settings, &list, most, &s);
     *count = s.count;
+    free(list.spot);
+    return status;
+}
+
+db_status db_allow_given_indices(db_context *context, const db_fit_settings *settings,
+                                 db_image_spots *spots, db_experiment *experiment, db_indexing *way,
+                                 int *turned) {
+    static const double as_given[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    const double *const cell = experiment->crystal.cell;
+    const int centring = db_centring_of_cell(settings->centring, cell);
+    series s = { .experiment = experiment };
+    db_indexings ways;
+    db_search_spots list = { 0, NULL };
+    db_indexings_of_centring(cell, centring, DB_INDEXING_STRAIN, &ways);
+    *turned = 0;
+    if (ways.count == 1) return DB_OK;
+    DB_TRY(db_fit_check_data(context, experiment, spots->image, settings));
+    DB_TRY(db_image_spots_need(context, settings, spots));
+    db_status status = list_of(context, settings, &spots->seen, &s, &list);
+    unsigned char *const near = malloc(list.count + 1);
+    if (status == DB_OK)
+        status = db_need_memory(context, near, "the spots of the search for the orientation");
+    if (status == DB_OK) {
+        double gain;
+        const int best = best_setting(&s, as_given, &list, centring, &ways, near, &gain);
+        *turned = gain > DB_CERTAIN;
+        if (*turned) status = turn_setting(context, &ways.way[best], &experiment->crystal);
+        if (*turned) *way = ways.way[best];
+    }
+    free(near);
     free(list.spot);
     return status;
 }

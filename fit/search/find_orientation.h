@@ -2,6 +2,7 @@
 #ifndef DB_FIT_SEARCH_FIND_ORIENTATION_H
 #define DB_FIT_SEARCH_FIND_ORIENTATION_H
 
+#include "fit/merge/metric_operators.h"
 #include "fit/pixels/observed_spots.h"
 
 #include <dualbragg/expert/fit_cell.h>
@@ -23,6 +24,12 @@ db_status db_find_orientation_of_spots(db_context *context, const db_fit_setting
 db_status db_find_lattices_of_spots(db_context *context, const db_fit_settings *settings,
                                     const db_fit_cell_spots *spots, const db_experiment *start,
                                     size_t most, db_fit_lattice *lattices, size_t *count);
+
+/* Turns a crystal of given orientation if most of its spots get indices that the centring of settings allows only by another way
+ * of indexing the cell, and this is certain. *turned: 1: by this way. */
+db_status db_allow_given_indices(db_context *context, const db_fit_settings *settings,
+                                 db_image_spots *spots, db_experiment *experiment, db_indexing *way,
+                                 int *turned);
 
 /* Sets scale and beam centre of an experiment to those of a found lattice. */
 void db_lattice_correct(const db_fit_lattice *lattice, db_experiment *experiment);

@@ -335,7 +335,6 @@ db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_ot
 
 db_status db_margin_of_centring(db_context *context, const db_evidence *e, const double cell[6],
                                 int centring, double *margin) {
-    const char named[] = { (char)centring, centring == 'R' ? 'r' : 0, 0 };
     comparer r;
     way list[WAYS];
     *margin = INFINITY;
@@ -348,8 +347,7 @@ db_status db_margin_of_centring(db_context *context, const db_evidence *e, const
     double best = -INFINITY;
     for (size_t n = 0; n < count; n++) {
         double lattice[9];
-        if (!is_centring(&list[n], named[0]) && !(named[1] && is_centring(&list[n], named[1])))
-            continue;
+        if (!is_centring(&list[n], (char)centring)) continue;
         lattice_of(&list[n], e->lattice, 0, lattice);
         best = fmax(best, -margin_over_lattice(&r, lattice, DB_RIVAL_INSTEAD));
     }

@@ -51,8 +51,8 @@ db_status db_margin_over_smaller(db_context *context, const db_evidence *e, cons
                                  int centring, db_other_cell *other);
 db_status db_margin_over_larger(db_context *context, const db_evidence *e, db_other_cell *other);
 
-/* Margin of the nodes that a named centring leaves (A, B, C, I, F; R in hexagonal axes, obverse or reverse) over all nodes
- * of the cell. INFINITY: it leaves all. */
+/* Margin of the nodes that a named centring leaves (A, B, C, I, F; R in hexagonal axes, obverse) over all nodes of the cell.
+ * INFINITY: it leaves all. */
 db_status db_margin_of_centring(db_context *context, const db_evidence *e, const double cell[6],
                                 int centring, double *margin);
 

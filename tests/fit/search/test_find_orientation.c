@@ -3,6 +3,7 @@
 
 #include "support/unit_test.h"
 #include "fit/config/certain.h"
+#include "fit/config/crystal_system.h"
 #include "fit/config/orientation.h"
 #include "fit/search/orientation_search.h"
 #include "fit/rendered_image.h"
@@ -32,11 +33,12 @@ static int drop(void **state) {
 }
 
 /* An image of the crystal; what is found starting from no orientation. */
-static db_status find(const db_experiment *e, unsigned long seed, db_experiment *start,
-                      db_fit_orientation *found) {
+static db_status find(const db_experiment *e, int centring, unsigned long seed,
+                      db_experiment *start, db_fit_orientation *found) {
     db_measured_image image;
     db_fit_settings settings;
     db_fit_settings_init(&settings);
+    settings.centring = centring;
     assert_int_equal(rendered_image(context, e, seed, &image), DB_OK);
     assert_int_equal(db_experiment_copy(context, e, start), DB_OK);
     for (int k = 0; k < 9; k++) start->crystal.orientation[k] = k % 4 == 0;
@@ -56,7 +58,7 @@ static void orientations_come_back(int images) {
         db_fit_orientation found;
         db_experiment start;
         turn_at_random(chance, &e.crystal);
-        const db_status status = find(&e, (unsigned long)i + 1, &start, &found);
+        const db_status status = find(&e, 0, (unsigned long)i + 1, &start, &found);
         const double off = tetragonal_misorientation(&e.crystal, &start.crystal);
         if (status == DB_OK && off < 0.3) {
             back++;
@@ -80,6 +82,64 @@ static void random_orientations_come_back(void **state) {
 static void many_random_orientations_come_back_slow(void **state) {
     (void)state;
     orientations_come_back(40);
+}
+
+/* A crystal with a named centring, some of whose nodes a rotation of the cell turns to forbidden ones. */
+static void make_centred(int centring, const double cell[6], db_experiment *e) {
+    assert_int_equal(rendered_experiment(context, PIXELS, 1000, e), DB_OK);
+    const db_structure_factors *const f = &e->structure_factors;
+    const int k_extent = f->extent[1], l_extent = f->extent[2];
+    memcpy(e->crystal.cell, cell, sizeof e->crystal.cell);
+    for (int n = 0; n < f->extent[0] * k_extent * l_extent; n++) {
+        const int hkl[3] = { n / l_extent / k_extent + f->min[0],
+                             n / l_extent % k_extent + f->min[1], n % l_extent + f->min[2] };
+        if (db_centring_forbids(centring, hkl)) f->amplitude[n] = 0;
+    }
+}
+
+/* Do all nodes that the centring leaves to one crystal have indices that it leaves to the other? */
+static int are_one_setting(int centring, const db_crystal *one, const db_crystal *other) {
+    double from[9], to[9], inverse[9], node[3];
+    db_crystal_matrix(one, from);
+    db_crystal_matrix(other, to);
+    assert_true(db_invert(to, inverse));
+    for (int n = 0; n < 125; n++) {
+        const int hkl[3] = { n / 25 - 2, n / 5 % 5 - 2, n % 5 - 2 };
+        const double exact[3] = { hkl[0], hkl[1], hkl[2] };
+        int found[3];
+        db_apply(from, exact, node);
+        db_apply(inverse, node, node);
+        for (int i = 0; i < 3; i++) found[i] = (int)rint(node[i]);
+        if (db_centring_forbids(centring, hkl) != db_centring_forbids(centring, found)) return 0;
+    }
+    return 1;
+}
+
+/* R in hexagonal axes is obverse; so spots decide which of the turns about c is meant, and of other centrings, too. */
+static void centred_nodes_get_indices_that_the_centring_allows(void **state) {
+    (void)state;
+    enum { ORIENTATIONS = 4 };
+    static const struct {
+        int centring;
+        double cell[6];
+    } of[] = { { 'R', { 70, 70, 60, 90, 90, 120 } }, { 'C', { 58, 71, 58.03, 90, 90, 90 } } };
+    gsl_rng_set(chance, 2);
+    for (size_t c = 0; c < sizeof of / sizeof *of; c++) {
+        db_experiment e;
+        int right = 0;
+        make_centred(of[c].centring, of[c].cell, &e);
+        for (int i = 0; i < ORIENTATIONS; i++) {
+            db_fit_orientation found;
+            db_experiment start;
+            turn_at_random(chance, &e.crystal);
+            assert_int_equal(find(&e, of[c].centring, (unsigned long)i + 1, &start, &found), DB_OK);
+            right += are_one_setting(of[c].centring, &e.crystal, &start.crystal);
+            db_experiment_clear(&start);
+        }
+        print_message("%c: %d of %d\n", of[c].centring, right, ORIENTATIONS);
+        assert_int_equal(right, ORIENTATIONS);
+        db_experiment_clear(&e);
+    }
 }
 
 /* What is refined may be known roughly: all edges off by a factor, the beam's centre by pixels. */
@@ -361,7 +421,7 @@ static void faint_crystals_are_found_or_refused(void **state) {
         db_fit_orientation found;
         db_experiment start;
         turn_at_random(chance, &e.crystal);
-        const db_status status = find(&e, (unsigned long)i + 1, &start, &found);
+        const db_status status = find(&e, 0, (unsigned long)i + 1, &start, &found);
         const double off = tetragonal_misorientation(&e.crystal, &start.crystal);
         print_message("%zu of %zu spots, %s %.3f degree off\n", found.indexed, found.spots,
                       status == DB_OK ? "found" : "refused", off);
@@ -388,7 +448,7 @@ static void a_triclinic_crystal_comes_back_on_its_goniometer_slow(void **state) 
         turn_at_random(chance, &e.crystal);
         truth.crystal = e.crystal;
         e.crystal.cell[0] = 1.003 * cell[0];
-        const db_status status = find(&truth, (unsigned long)i + 1, &start, &found);
+        const db_status status = find(&truth, 0, (unsigned long)i + 1, &start, &found);
         if (status != DB_OK) fail_msg("%s", db_context_message(context));
         db_orientation_fold(&start.crystal);
         const double off = misorientation(&truth.crystal, &start.crystal);
@@ -488,6 +548,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_orientations_come_back),
         cmocka_unit_test(many_random_orientations_come_back_slow),
+        cmocka_unit_test(centred_nodes_get_indices_that_the_centring_allows),
         cmocka_unit_test(a_rough_cell_and_beam_come_back),
         cmocka_unit_test(a_search_stays_in_the_ranges),
         cmocka_unit_test(a_wrong_ratio_of_edges_does_not_change_all_indices),
