@@ -209,7 +209,7 @@ static db_status test_larger(const judge *j, double in_rows) {
             j->verdict, DB_FIT_TEST_LARGER, beside_rows(centred, in_rows),
             "spots lie at reflections that the centring %c of the named symmetry forbids: "
             "their log likelihood with the centred lattice exceeds the one with all nodes of "
-            "the cell by %.1f; expected at least %.1f: the symmetry is wrong",
+            "the cell by %.1f; expected at least %.1f: the symmetry or the orientation is wrong",
             centring, centred, j->verdict->test[DB_FIT_TEST_LARGER].least);
     else
         test_cell(j, DB_FIT_TEST_LARGER,
