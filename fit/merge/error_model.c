@@ -6,6 +6,7 @@
 
 static const double LOWEST = 1e-6, PER_DECADE = 20; /* histogram of squared deviations */
 static const double FEWEST = 50;                    /* fewest measurements for a median */
+static const double MOST_RELATIVE = 9;
 
 int db_partiality_range(double partiality) {
     static const double end[DB_PARTIALITY_RANGES - 1] = { 0.05, 0.15, 0.35, 0.65 };
@@ -91,14 +92,47 @@ static int fit_variances(const medians *m, double *noise, double *relative) {
         e = rr > 0 ? fmax(0, (r - a * nr) / rr) : 0;
     }
     *noise = fmin(a, 1e3);
-    *relative = fmin(e, 9);
+    *relative = fmin(e, MOST_RELATIVE);
     return 1;
 }
 
-void db_error_model_fit(const db_deviations *deviations, db_error_model *model) {
+/* Share of deviations below their medians by a relative error. Some without one count beside them. */
+static double share_below(const db_deviations *deviations, double relative) {
+    const double others = 4;
+    double below = 0, expected = 0, all = 0;
+    for (int r = 0; r < DB_PARTIALITY_RANGES; r++)
+        for (int s = 0; s < DB_STRENGTHS; s++) {
+            double count = 0;
+            for (int i = 0; i < DB_DEVIATIONS; i++) count += deviations->count[r][s][i];
+            if (!(count > 0)) continue;
+            const double wider = 1 + relative * deviations->strength[r][s] / count,
+                         limit = PER_DECADE * log10(DB_MEDIAN_CHI2 * wider / LOWEST);
+            for (int i = 0; i < DB_DEVIATIONS; i++)
+                below += deviations->count[r][s][i] * fmin(1, fmax(0, limit - i));
+            expected += count * erf(sqrt(0.5 * DB_MEDIAN_CHI2 * wider));
+            all += count;
+        }
+    return all > 0 ? (below + others * expected / all) / (all + others) : 1;
+}
+
+/* Relative error if no strength has enough measurements for a median: all together have one. Without any it is 0. */
+static double relative_of_few(const db_deviations *deviations) {
+    double low = 0, high = MOST_RELATIVE;
+    if (share_below(deviations, 0) >= 0.5) return 0;
+    for (int i = 0; i < 40; i++) {
+        const double middle = 0.5 * (low + high);
+        if (share_below(deviations, middle) < 0.5)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+int db_error_model_fit(const db_deviations *deviations, db_error_model *model) {
     double noise = 1, relative = 0.01;
     const medians all = take_medians(deviations, 0, DB_PARTIALITY_RANGES);
-    if (!fit_variances(&all, &noise, &relative)) return;
+    if (!fit_variances(&all, &noise, &relative)) return 0;
     for (int r = 0; r < DB_PARTIALITY_RANGES; r++) {
         const medians own = take_medians(deviations, r, r + 1);
         double count = 0;
@@ -106,5 +140,14 @@ void db_error_model_fit(const db_deviations *deviations, db_error_model *model) 
         model->noise[r] = noise;
         model->relative[r] = relative;
         if (count >= 10 * FEWEST) fit_variances(&own, &model->noise[r], &model->relative[r]);
+    }
+    return 1;
+}
+
+void db_error_model_of_few(const db_deviations *deviations, db_error_model *model) {
+    const double relative = relative_of_few(deviations);
+    for (int r = 0; r < DB_PARTIALITY_RANGES; r++) {
+        model->noise[r] = 1;
+        model->relative[r] = relative;
     }
 }

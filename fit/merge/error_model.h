@@ -27,8 +27,12 @@ int db_partiality_range(double partiality);
 /* strength: (expected J / sigma)^2; deviation: squared, over sigma^2. */
 void db_deviations_add(db_deviations *deviations, int range, double strength, double deviation);
 
-/* The model whose variances have the counted medians. Ranges with few measurements get the model of all. */
-void db_error_model_fit(const db_deviations *deviations, db_error_model *model);
+/* The model whose variances have the counted medians. Ranges with few measurements get the model of all. Where all are few,
+ * nothing changes; returns 0. */
+int db_error_model_fit(const db_deviations *deviations, db_error_model *model);
+
+/* The model of few deviations, or none: the errors of pixels, and more only as far as they say so. */
+void db_error_model_of_few(const db_deviations *deviations, db_error_model *model);
 
 /* Variance of a measurement whose noise has the variance `noise` and whose expected value is J. */
 static inline double db_error_variance(const db_error_model *model, int range, double noise,

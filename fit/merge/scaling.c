@@ -161,7 +161,8 @@ static void merge_again(db_scaling_work *w) {
     swap(&w->full, &w->next_full);
     average_shells(w);
     w->added_errors = w->errors;
-    db_error_model_fit(w->deviations, &w->errors);
+    if (!db_error_model_fit(w->deviations, &w->errors) && w->few)
+        db_error_model_of_few(w->deviations, &w->errors);
 }
 
 /* Means with the present scales, of the measurements of each reflection that agree with its likeliest intensity. */
@@ -375,6 +376,8 @@ static db_status iterate_scales(db_context *context, db_scaling_work *w, int jud
     int after = 0;
     w->far = DB_SCALING_FARTHEST;
     DB_TRY(merge_agreed(context, w));
+    w->few = w->options->held &&
+             !w->is_half; /* scales that are fitted make few deviations larger or smaller */
     for (*iterations = 1; *iterations < most; ++*iterations) {
         const int falls = w->far > DB_SCALING_FAR;
         w->far = fmax(DB_SCALING_FAR, w->far / 1.5);
@@ -430,6 +433,7 @@ static db_status run_half(db_context *context, const db_scaling_work *of_all, in
                           .observations = of_all->observations,
                           .shells = of_all->shells,
                           .joins = joins,
+                          .is_half = 1,
                           .errors = of_all->errors };
     db_merged own = { 0 };
     int iterations;

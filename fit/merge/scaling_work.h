@@ -29,6 +29,8 @@ typedef struct db_scaling_work {
     const unsigned char *joins; /* [shots] 1: in this run, of all shots or of a half */
     double gauge[2];            /* mean of log k and B of shots in use */
     double far;                 /* standard deviations beyond which measurements are rejected */
+    int is_half;                /* errors are those of all, unless many measurements tell others */
+    int few;                    /* 1: few measurements tell errors, too */
     db_error_model errors;
     db_error_model added_errors; /* of the weights in the sums */
     db_deviations *deviations;

@@ -407,7 +407,8 @@ static void iterate_smooth(smooth_work *w) {
          * them seem right */
         if (w->far <= usual) widened = choose_width(w, 0) + choose_width(w, 1);
         longest = take_smooth_step(w);
-        db_error_model_fit(w->deviations, &w->errors);
+        if (!db_error_model_fit(w->deviations, &w->errors))
+            db_error_model_of_few(w->deviations, &w->errors);
         w->far = fmax(usual, w->far / 1.5);
     }
 }

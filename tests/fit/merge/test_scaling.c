@@ -304,6 +304,60 @@ static void few_repeated_measurements_decide_no_errors(void **state) {
     db_observations_clear(&o);
 }
 
+/* Errors of reflections that were measured once are those of their pixels, and more only as far as a few that were measured
+ * twice say so. */
+static void errors_of_single_measurements_are_those_of_pixels(void **state) {
+    (void)state;
+    static const struct {
+        size_t repeated;
+        double relative, least,
+            most; /* error of all measurements beside that of pixels; rms of pulls */
+    } cases[] = { { 0, 0, 0.85, 1.15 },
+                  { 4, 0, 0.7, 1.15 },
+                  { 20, 0, 0.7, 1.15 },
+                  { 20, 0.2, 0.7, 1.5 },
+                  { 40, 0.2, 0.7, 1.5 } };
+    const db_scaling_options held = { .held = 1 };
+    const size_t n = list.count;
+    double *const truth = calloc(n, sizeof *truth);
+    assert_non_null(truth);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const size_t every = n / (cases[k].repeated + 1) + 1;
+        db_observations o = { 0 };
+        db_scaling scaling;
+        db_merged m;
+        uint64_t random = 11;
+        size_t at = 0;
+        double pulls = 0;
+        assert_int_equal(db_observations_make(context, 2, 2 * n, &o), DB_OK);
+        for (size_t r = 0; r < n; r++) truth[r] = -1000 * log(made_up_uniform(&random));
+        for (size_t s = 0; s < 2; s++) {
+            for (size_t r = s ? every - 1 : 0; r < n; r += s ? every : 1) {
+                const double variance = 100 + truth[r] + pow(cases[k].relative * truth[r], 2),
+                             found = truth[r] + sqrt(variance) * made_up_normal(&random);
+                o.list[at++] = (db_observation){ .reflection = (uint32_t)r,
+                                                 .intensity = (float)found,
+                                                 .sigma = (float)sqrt(100 + fmax(0, found)),
+                                                 .partiality = 1,
+                                                 .light = 1 };
+            }
+            o.first[s + 1] = at;
+        }
+        assert_int_equal(db_scaling_make(context, o.shots, &scaling), DB_OK);
+        assert_int_equal(db_merged_make(context, n, &m), DB_OK);
+        assert_int_equal(db_scale_shots(context, &list, &held, 1, &o, &scaling, &m), DB_OK);
+        for (size_t r = 0; r < n; r++) pulls += pow((m.intensity[r] - truth[r]) / m.sigma[r], 2);
+        pulls = sqrt(pulls / (double)n);
+        print_message("%zu of %zu measured twice, relative error %.1f: pulls %.2f\n", at - n, n,
+                      cases[k].relative, pulls);
+        assert_true(pulls > cases[k].least && pulls < cases[k].most);
+        db_merged_clear(&m);
+        db_scaling_clear(&scaling);
+        db_observations_clear(&o);
+    }
+    free(truth);
+}
+
 /* Measurements of a reflection: `wrong` of them in each tenth reflection are off by some standard deviations, the second one
  * by 1.7 times as many. */
 typedef struct wrong_case {
@@ -553,6 +607,7 @@ int main(void) {
         cmocka_unit_test(means_know_what_intensities_are_usual),
         cmocka_unit_test(single_photons_have_errors),
         cmocka_unit_test(few_repeated_measurements_decide_no_errors),
+        cmocka_unit_test(errors_of_single_measurements_are_those_of_pixels),
         cmocka_unit_test(measurements_that_agree_count),
         cmocka_unit_test(error_models_are_found_from_deviations),
         cmocka_unit_test(halves_are_independent),
