@@ -39,6 +39,9 @@ db_status db_joint_indexing_resolve(const db_shots *all, const db_asu_list *list
                                     db_scaling *scaling, db_indexing_result *result,
                                     db_crystal_kinds *kinds);
 
+/* Fails if the merged passages of a series agree better without some of the group's rotations. */
+db_status db_joint_symmetry_check(const db_shots *all, const db_joint_intensities *merged);
+
 void db_joint_intensities_destroy(db_joint_intensities **intensities);
 
 /* The stage of joint intensities, which are refined together with shared quantities and the shots' own

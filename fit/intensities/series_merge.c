@@ -205,6 +205,7 @@ static db_status merge_passages(merging *m) {
         status =
             db_scale_shots(all->context, &to->list, &options, (uint64_t)all->settings.joint.seed,
                            &to->observations, &to->scaling, &to->merged);
+    if (status == DB_OK) status = db_joint_symmetry_check(all, to);
     if (status == DB_OK && to->reference)
         to->agreement = db_reference_agreement_find(&to->list, to->reference, to->merged.intensity,
                                                     to->merged.sigma);

@@ -78,17 +78,10 @@ static db_status begin_normalized(db_intensity_search *w) {
 static db_status check_symmetry(const db_intensity_search *w, const db_observations *observations) {
     const db_asu_list *const list = w->pass.list;
     db_context *const context = w->all->context;
-    char text[DB_INDEXING_TEXT];
     db_lower_symmetry lower;
     if (!w->all->settings.joint.reindex) return DB_OK;
     DB_TRY(db_lower_symmetry_find(context, list, observations, &w->result->scaling, &lower));
-    if (!(lower.gain > 0)) return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT,
-                   "model.symmetry: %s has %d rotations, but the intensities of the shots agree "
-                   "better with %d of them, without %s (ln of the probability is higher by %.1f): "
-                   "expected a space group without this rotation; or intensities.reindex: no",
-                   list->group->name, list->group->symmetry.count, lower.rotations,
-                   db_indexing_text(&lower.lost, text), lower.gain);
+    return db_lower_symmetry_refuse(context, list, "shots", &lower);
 }
 
 /* Merges all shots, in rank 0. */

@@ -81,4 +81,15 @@ db_status db_lower_symmetry_find(db_context *context, const db_asu_list *list,
                                  const db_observations *observations, const db_scaling *known,
                                  db_lower_symmetry *lower);
 
+/* Compares the group with its largest subgroups by the mates that crystals show by themselves (options->crystal), so that it
+ * does not matter how crystals were indexed. Measurements are on one scale; intensity: [list->count] their means. */
+db_status db_lower_symmetry_of_mates(db_context *context, const db_asu_list *list,
+                                     const db_indexing_options *options,
+                                     const db_observations *observations, const double *intensity,
+                                     db_lower_symmetry *lower);
+
+/* Fails if there is a lower symmetry. what: whose intensities show it. */
+db_status db_lower_symmetry_refuse(db_context *context, const db_asu_list *list, const char *what,
+                                   const db_lower_symmetry *lower);
+
 #endif

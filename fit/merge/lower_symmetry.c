@@ -6,6 +6,7 @@
 #include "fit/merge/scaling.h"
 #include "fit/merge/shot_ways.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,4 +207,165 @@ db_status db_lower_symmetry_find(db_context *context, const db_asu_list *list,
             compare_subgroup(context, list, set[i], &shells, mean, observations, &scaling, lower);
     db_scaling_clear(&scaling);
     return status;
+}
+
+/* A measurement of a crystal, and its reflections in the group and in a subgroup. Its value is the logarithm of a relative
+ * intensity, but 0 for none, so that relative errors are equal; relative to the mean and the spread of all values. */
+typedef struct mate {
+    uint32_t reflection[2];
+    double value, variance; /* variance: by the noise of pixels alone */
+} mate;
+
+typedef struct mates {
+    mate *list;
+    size_t *first;        /* [crystals + 1] in the list */
+    double *sum, *weight; /* [reflections] of a crystal */
+    size_t crystals;
+} mates;
+
+static db_status make_mates(db_context *context, size_t crystals, size_t count, size_t reflections,
+                            mates *m) {
+    m->crystals = crystals;
+    m->list = malloc((count + 1) * sizeof *m->list);
+    m->first = calloc(crystals + 1, sizeof *m->first);
+    m->sum = malloc((2 * reflections + 1) * sizeof *m->sum);
+    m->weight = m->sum ? m->sum + reflections : NULL;
+    return db_need_memory(context, m->list && m->first && m->sum, "symmetry mates");
+}
+
+static void clear_mates(mates *m) {
+    free(m->list);
+    free(m->first);
+    free(m->sum);
+}
+
+static mate mate_of(uint32_t in_group, uint32_t in_subgroup, db_relative_intensity measured) {
+    const double steep =
+                     5, /* of an intensity of 0: smaller ones than its inverse are almost alike */
+        place = steep * ((double)measured.value + 1);
+    return (mate){ .reflection = { in_group, in_subgroup },
+                   .value = asinh(place),
+                   .variance = steep * steep / ((double)measured.weight * (1 + place * place)) };
+}
+
+static void normalize_mates(mates *m) {
+    const size_t count = m->first[m->crystals];
+    double sum = 0, square = 0, weight = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double share = 1 / (1 + m->list[i].variance), value = m->list[i].value;
+        sum += share * value;
+        square += share * value * value;
+        weight += share;
+    }
+    const double mean = sum / fmax(weight, DBL_MIN),
+                 spread = fmax(square / fmax(weight, DBL_MIN) - mean * mean, DBL_EPSILON);
+    for (size_t i = 0; i < count; i++) {
+        m->list[i].value = (m->list[i].value - mean) / sqrt(spread);
+        m->list[i].variance /= spread;
+    }
+}
+
+/* Takes measurements whose mean intensity at their resolution is known, crystal after crystal. */
+static void take_mates(const db_asu_list *list, const db_asu_list *low,
+                       const db_indexing_options *options, const db_observations *o,
+                       const double *intensity, mates *m) {
+    const db_shells shells = db_scaling_shells(list);
+    double mean[DB_MOST_SHELLS];
+    size_t at = 0;
+    db_shell_means(list, &shells, intensity, mean);
+    for (size_t c = 0; c < m->crystals; c++) {
+        for (size_t s = 0; s < o->shots; s++)
+            for (size_t i = o->first[s]; i < o->first[s + 1] && options->crystal[s] == c; i++) {
+                const db_observation *const one = &o->list[i];
+                const uint32_t r = one->reflection;
+                if (r == DB_NO_REFLECTION) continue;
+                const double usual = mean[db_shell_of(&shells, (double)list->d[r])];
+                const int hkl[3] = { one->hkl[0], one->hkl[1], one->hkl[2] };
+                const uint32_t in_low = db_asu_number(low, hkl);
+                if (!(usual > 0) || in_low == DB_NO_REFLECTION) continue;
+                m->list[at++] = mate_of(r, in_low, db_relative_of(list, one, usual, 0));
+            }
+        m->first[c + 1] = at;
+    }
+    normalize_mates(m);
+}
+
+/* Log probability of all measurements if those of a reflection of each crystal share an intensity, whose value
+ * has the variance 1. which: reflections of the group, or of the subgroup. */
+static double probability_of_mates(const mates *m, int which, size_t reflections, double misfit) {
+    double total = 0;
+    for (size_t c = 0; c < m->crystals; c++) {
+        memset(m->sum, 0, reflections * sizeof *m->sum);
+        memset(m->weight, 0, reflections * sizeof *m->weight);
+        for (size_t i = m->first[c]; i < m->first[c + 1]; i++) {
+            const uint32_t r = m->list[i].reflection[which];
+            const double value = m->list[i].value, variance = m->list[i].variance + misfit;
+            m->sum[r] += value / variance;
+            m->weight[r] += 1 / variance;
+            total -= 0.5 * (value * value / variance + log(variance));
+        }
+        for (size_t r = 0; r < reflections; r++)
+            total += 0.5 * (m->sum[r] * m->sum[r] / (1 + m->weight[r]) - log(1 + m->weight[r]));
+    }
+    return total;
+}
+
+/* That with the likeliest misfit. */
+static double likeliest_of_mates(const mates *m, int which, size_t reflections) {
+    double highest = -INFINITY;
+    for (double factor = 1.0 / 64; factor <= 64; factor *= 2)
+        highest =
+            fmax(highest, probability_of_mates(m, which, reflections, factor * DB_USUAL_MISFIT));
+    return highest;
+}
+
+static db_status compare_mates(db_context *context, const db_asu_list *list,
+                               const db_indexing_options *options, rotation_set set,
+                               const db_observations *observations, const double *intensity,
+                               db_lower_symmetry *lower) {
+    db_space_group group;
+    db_indexings ways;
+    db_asu_list low;
+    mates m = { .list = NULL };
+    keep_rotations(list->group, set, &group);
+    ways_of_group(list, &group, &ways);
+    if (ways.count < 2) return DB_OK; /* it lacks only inversions */
+    DB_TRY(db_asu_list_make_in(context, list->cell, &group, list->d_min, list->anomalous, &low));
+    const size_t most = low.count > list->count ? low.count : list->count;
+    const db_status status =
+        make_mates(context, options->crystals, observations->first[observations->shots], most, &m);
+    if (status == DB_OK) {
+        take_mates(list, &low, options, observations, intensity, &m);
+        const double gain =
+            likeliest_of_mates(&m, 1, low.count) - likeliest_of_mates(&m, 0, list->count);
+        if (gain > DB_CERTAIN && gain > lower->gain)
+            *lower = (db_lower_symmetry){ gain, group.symmetry.count, ways.way[1] };
+    }
+    clear_mates(&m);
+    db_asu_list_clear(&low);
+    return status;
+}
+
+db_status db_lower_symmetry_of_mates(db_context *context, const db_asu_list *list,
+                                     const db_indexing_options *options,
+                                     const db_observations *observations, const double *intensity,
+                                     db_lower_symmetry *lower) {
+    rotation_set set[MOST_SUBGROUPS];
+    const int count = largest_subgroups(&list->group->symmetry, set);
+    *lower = (db_lower_symmetry){ 0 };
+    for (int i = 0; i < count; i++)
+        DB_TRY(compare_mates(context, list, options, set[i], observations, intensity, lower));
+    return DB_OK;
+}
+
+db_status db_lower_symmetry_refuse(db_context *context, const db_asu_list *list, const char *what,
+                                   const db_lower_symmetry *lower) {
+    char text[DB_INDEXING_TEXT];
+    if (!(lower->gain > 0)) return DB_OK;
+    return db_fail(context, DB_ERROR_INPUT,
+                   "model.symmetry: %s has %d rotations, but the intensities of the %s agree "
+                   "better with %d of them, without %s (ln of the probability is higher by %.1f): "
+                   "expected a space group without this rotation; or intensities.reindex: no",
+                   list->group->name, list->group->symmetry.count, what, lower->rotations,
+                   db_indexing_text(&lower->lost, text), lower->gain);
 }

@@ -47,8 +47,8 @@ db_status db_shot_ways_make(db_context *context, db_shot_ways *r) {
                           "the indexing of the shots");
 }
 
-static db_relative_intensity relative_of(const db_asu_list *list, const db_observation *o,
-                                         double mean, double misfit) {
+db_relative_intensity db_relative_of(const db_asu_list *list, const db_observation *o, double mean,
+                                     double misfit) {
     const double lowest = -4, highest = 5;
     const double scale = mean * list->epsilon[o->reflection], error = (double)o->sigma / scale,
                  value = fmax(lowest, fmin(highest, (double)o->intensity / scale));
@@ -70,7 +70,8 @@ void db_shot_ways_take(const db_indexings *ways, const db_shells *shells, const 
             if (from->reflection == DB_NO_REFLECTION) continue;
             const double usual = mean[db_shell_of(shells, (double)list->d[from->reflection])];
             const int hkl[3] = { from->hkl[0], from->hkl[1], from->hkl[2] };
-            r->measured[at] = relative_of(list, from, usual * r->scaling->shot[s].scale, r->misfit);
+            r->measured[at] =
+                db_relative_of(list, from, usual * r->scaling->shot[s].scale, r->misfit);
             for (size_t w = 0; w < n; w++) {
                 int turned[3] = { hkl[0], hkl[1], hkl[2] };
                 const uint32_t number = !ways || db_indexing_apply(&ways->way[w], hkl, turned)

@@ -13,6 +13,10 @@ typedef struct db_relative_intensity {
     float value, weight; /* 1/variance */
 } db_relative_intensity;
 
+/* mean: at the resolution, of reflections off the axes; misfit: variance by errors of the models, of an intensity of 1. */
+db_relative_intensity db_relative_of(const db_asu_list *list, const db_observation *o, double mean,
+                                     double misfit);
+
 enum { DB_MOST_OF_SHOT = 600 };
 
 /* Relative error of partialities by good models, squared. */

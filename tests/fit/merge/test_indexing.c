@@ -346,6 +346,82 @@ static void too_high_a_symmetry_is_found(void **state) {
     }
 }
 
+/* Gain of a subgroup by mates of two crystals, each indexed by itself; measurements have a relative error beside counts. */
+static db_lower_symmetry symmetry_of_mates(const double *cell, const char *group,
+                                           const char *taken_group, double relative) {
+    enum { SHOTS = 20 };
+    const db_scaling_options held = { .held = 1 };
+    db_indexing_options options = { .crystal = NULL };
+    made_up_options set = MADE_UP_OPTIONS_INIT;
+    db_lower_symmetry lower;
+    db_merged merged;
+    db_asu_list taken;
+    size_t crystal[SHOTS];
+    run r;
+    set.shots = SHOTS;
+    set.each = 150;
+    set.scale_spread = set.b_spread = 0;
+    set.relative = relative;
+    if (!begin(cell, group, 2.2, &set, &r)) skip();
+    made_up_clear(&r.set);
+    set.operators = NULL;
+    made_up_make(context, &r.list, &set, &r.set);
+    assert_int_equal(db_asu_list_make(context, cell, taken_group, 2.2, 1, &taken), DB_OK);
+    for (size_t s = 0; s < SHOTS; s++) {
+        const int *const turn = r.operators[s % 2];
+        crystal[s] = s % 2;
+        for (size_t k = r.set.observations.first[s]; k < r.set.observations.first[s + 1]; k++) {
+            db_observation *const o = &r.set.observations.list[k];
+            const int from[3] = { o->hkl[0], o->hkl[1], o->hkl[2] };
+            int hkl[3];
+            for (int i = 0; i < 3; i++)
+                hkl[i] =
+                    turn[3 * i] * from[0] + turn[3 * i + 1] * from[1] + turn[3 * i + 2] * from[2];
+            for (int i = 0; i < 3; i++) o->hkl[i] = (int16_t)hkl[i];
+            o->reflection = db_asu_number(&taken, hkl);
+        }
+    }
+    options.crystal = crystal;
+    options.crystals = 2;
+    assert_int_equal(db_merged_make(context, taken.count, &merged), DB_OK);
+    assert_int_equal(
+        db_scale_shots(context, &taken, &held, 1, &r.set.observations, &r.scaling, &merged), DB_OK);
+    assert_int_equal(db_lower_symmetry_of_mates(context, &taken, &options, &r.set.observations,
+                                                merged.intensity, &lower),
+                     DB_OK);
+    print_message("%s as %s, relative error %.1f: %d rotations, gain %.1f\n", group, taken_group,
+                  relative, lower.rotations, lower.gain);
+    db_merged_clear(&merged);
+    db_asu_list_clear(&taken);
+    end(&r);
+    return lower;
+}
+
+/* Mates of a crystal show it by themselves, where it has few of the lower symmetry, too. Right groups are never refused,
+ * however wrong the measurements are. */
+static void mates_show_too_high_a_symmetry(void **state) {
+    (void)state;
+    static const struct {
+        const double *cell;
+        const char *group, *taken;
+        int rotations; /* 0: the group is right, or lower */
+    } cases[] = { { tetragonal, "P4", "P422", 4 },   { tetragonal, "P222", "P422", 4 },
+                  { hexagonal, "P6", "P622", 6 },    { hexagonal, "P321", "P622", 6 },
+                  { hexagonal, "P3", "P321", 3 },    { cubic, "P23", "P432", 12 },
+                  { slanted, "P1", "P2", 1 },        { tetragonal, "P4", "P4", 0 },
+                  { tetragonal, "P422", "P422", 0 }, { tetragonal, "P422", "P222", 0 },
+                  { hexagonal, "P622", "P622", 0 },  { cubic, "P432", "P432", 0 } };
+    static const double relative[] = { 0.1, 0.3, 1 };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; k < 3; k++) {
+            const db_lower_symmetry lower =
+                symmetry_of_mates(cases[i].cell, cases[i].group, cases[i].taken, relative[k]);
+            if (cases[i].rotations > 0 && relative[k] > 0.3) continue; /* may be told, or not */
+            assert_int_equal(lower.rotations, cases[i].rotations);
+            assert_int_equal(lower.gain > 0, cases[i].rotations > 0);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ways_are_those_of_the_lattice),
@@ -358,6 +434,7 @@ int main(void) {
         cmocka_unit_test(frames_of_a_crystal_have_one_way),
         cmocka_unit_test(other_crystals_do_not_confuse),
         cmocka_unit_test(too_high_a_symmetry_is_found),
+        cmocka_unit_test(mates_show_too_high_a_symmetry),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -175,3 +175,7 @@ grep -q 'intensities: is for intensities that many shots share' err || fail "mer
 head -n 4 ways.txt > first.txt
 fit 3 ways.yaml --output four --no-report shots.list=first.txt model.symmetry=P422
 grep -q 'the intensities of the shots agree better with 4 of them, without k,h,-l' err || fail "a rotation too many: $(cat err)"
+fit 3 free.yaml --output five --no-report model.symmetry=P422 intensities.anomalous=no
+grep -q 'the intensities of the series agree better with 4 of them, without k,h,-l' err || fail "a rotation of mates too many: $(cat err)"
+[ ! -e five_merged.hkl ] || fail "intensities of too high a symmetry were written"
+fit 0 free.yaml --output six --no-report model.symmetry=P422 intensities.reindex=no
