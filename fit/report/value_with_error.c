@@ -21,9 +21,11 @@ const char *db_value_with_error(char text[DB_VALUE_TEXT_SIZE], double value, dou
         return text;
     }
     if (decimals < 0) { /* an error of tens or more: digits before the point */
-        const double unit = pow(10, -decimals);
-        snprintf(text, DB_VALUE_TEXT_SIZE, "%.10g(%.10g)", nearbyint(value / unit) * unit,
-                 digits * unit);
+        const double rounded = digits * pow(10, -decimals);
+        double unit = pow(10, -decimals);
+        if (nearbyint(value / unit) == 0) /* it is not 0 because its error is large */
+            while (unit > 1 && fabs(value) < unit) unit /= 10;
+        snprintf(text, DB_VALUE_TEXT_SIZE, "%.10g(%.10g)", nearbyint(value / unit) * unit, rounded);
         return text;
     }
     snprintf(text, DB_VALUE_TEXT_SIZE, "%.*f(%.0f)", decimals, value, digits);
