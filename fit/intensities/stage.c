@@ -187,7 +187,8 @@ static double length_of(const db_intensity_search *w, const double *to, const do
     return count > 0 ? sqrt(square / count) : 0;
 }
 
-/* Makes the next trial; promise: decrease of the loss. */
+/* Makes the next trial; promise: decrease of the loss. Numbers of cells stay as near to where shots were rendered as the
+ * longest step of a search: large ones hardly change the light, and would leave the linearizations far behind. */
 static db_status make_step(db_intensity_search *w, double *promise) {
     const db_joint_system *const s = &w->system;
     const size_t n = s->reflections, m = s->shared;
@@ -196,8 +197,11 @@ static db_status make_step(db_intensity_search *w, double *promise) {
                                  s->right, w->step, &iterations));
     for (size_t g = 0; g < m; g++) {
         double *const step = &w->step[n + g];
-        w->trial[n + g] =
-            fmin(fmax(w->best[n + g] + *step, w->shared.lower[g]), w->shared.upper[g]);
+        const double from = w->rendered[n + g], part = w->shared.part[g] * fabs(from),
+                     most = part > 0 ? fmax(w->shared.longest[g], part) : (double)INFINITY,
+                     lower = fmax(w->shared.lower[g], from - most),
+                     upper = fmin(w->shared.upper[g], from + most);
+        w->trial[n + g] = fmin(fmax(w->best[n + g] + *step, lower), upper);
         *step = w->trial[n + g] - w->best[n + g];
     }
     *promise = 0;

@@ -40,7 +40,7 @@ typedef struct db_refinement {
     db_crystal given;             /* the crystal of the start */
     db_lattice_check *check; /* called before the first stage that data must earn; NULL: none */
     db_foreign_search
-        *find_foreign; /* called for the spots of a stage of moments; NULL: none are */
+        *find_foreign;              /* called for the spots of a stage of moments; NULL: none are */
     db_spots_weighing *weigh_spots; /* for stages by pixels with a condition; NULL: all are kept */
     const db_predicted_spots *predicted; /* predictions of the start, borrowed; NULL: not known */
     int scaled; /* 1: the scale already fits the total intensity of the next stage's data */

@@ -178,6 +178,32 @@ static void what_is_at_a_bound_is_told(void **state) {
     s->parameter_count--;
 }
 
+/* A pass changes numbers of cells by no more than a search does: what the data hardly determine would go from one bound to the
+ * other. Here a prior wants more of them at once. */
+static void steps_of_cells_are_not_longer_than_those_of_searches(void **state) {
+    (void)state;
+    db_fit_settings *const s = &stills.settings;
+    double before = stills.truth.crystal.Ncells[0], farthest = 1;
+    refine_parameter(s, DB_CELLS_A, -1);
+    db_fit_parameter *const p = &s->parameters[s->parameter_count - 1];
+    p->shared = 1;
+    p->scale = 0.01 * before;
+    p->prior[0] = 3 * before;
+    p->prior[1] = 1e-3 * before;
+    for (size_t k = 0; k + 1 < s->stage_count; k++) db_fit_parameter_set_stage(p, k, 0);
+    db_fit_shots_result *r = stills_run(FEW_STILLS);
+    for (size_t k = 0; k < r->history_count; k++) {
+        const double now = r->history[k].value[s->parameter_count - 1];
+        farthest = fmax(farthest, now / before);
+        before = now;
+    }
+    print_message("%zu passes, %.2f cells, longest step %.3f\n", r->history_count, before,
+                  farthest);
+    assert_true(farthest > 1.1 && farthest < 1.251);
+    db_fit_shots_result_destroy(&r);
+    s->parameter_count--;
+}
+
 /* A shift of the panel does to the image what the distance does, shared or not. A shared one that each shot's own makes up for
  * is told, too. */
 static void what_shots_do_not_determine_has_no_finite_error(void **state) {
@@ -457,6 +483,7 @@ int main(void) {
         cmocka_unit_test(shots_are_indexed_one_way),
         cmocka_unit_test(too_high_a_symmetry_is_refused),
         cmocka_unit_test(what_is_at_a_bound_is_told),
+        cmocka_unit_test(steps_of_cells_are_not_longer_than_those_of_searches),
         cmocka_unit_test(what_shots_do_not_determine_has_no_finite_error),
     };
     return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);
