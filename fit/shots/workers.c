@@ -139,16 +139,22 @@ static void note_failure(db_shots *all, db_context *context, pass *p, db_status 
     }
 }
 
+static void take_chunks(db_shots *all, db_context *context, pass *p) {
+    for (long chunk; (chunk = next_chunk(all, p)) >= 0;) {
+        const db_status status = work_and_sum(all, context, (size_t)chunk, p);
+        if (status != DB_OK) note_failure(all, context, p, status);
+    }
+}
+
+/* Threads of a worker inside a parallel region, even one of a single thread, would be made anew for each of their loops. */
 static db_status each_shot(db_shots *all, const char *what, int stage, db_shot_work work,
                            void *user, db_tree_sum *sum) {
     pass p = { what, stage, work, user, sum, -1, 0, 0, DB_OK };
+    if (all->workers.count == 1) {
+        take_chunks(all, all->workers.context[0], &p);
+    } else {
 #pragma omp parallel num_threads(all->workers.count)
-    {
-        db_context *const context = all->workers.context[db_thread_number()];
-        for (long chunk; (chunk = next_chunk(all, &p)) >= 0;) {
-            const db_status status = work_and_sum(all, context, (size_t)chunk, &p);
-            if (status != DB_OK) note_failure(all, context, &p, status);
-        }
+        take_chunks(all, all->workers.context[db_thread_number()], &p);
     }
     db_shot_notices_tell(&all->notices, all->count);
     DB_TRY(db_workers_common_status(all, p.failed));
