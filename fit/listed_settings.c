@@ -1,5 +1,6 @@
 /* Settings of a list of shots, before they are refined. */
 #include "base/context_internal.h"
+#include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 #include "fit/lists/shot_list.h"
 #include "fit/shots/joint_stages.h"

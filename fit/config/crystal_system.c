@@ -238,6 +238,10 @@ int db_centring_forbids(int centring, const int hkl[3]) {
     }
 }
 
+int db_centring_nodes(int centring) {
+    return centring == 'F' ? 4 : centring == 'R' || centring == 'r' ? 3 : 2;
+}
+
 int db_centring_of_cell(int centring, const double cell[6]) {
     const int hexagonal = fabs(cell[5] - 120) < DB_CELL_ANGLE_TOLERANCE;
     return centring == 'R' && !hexagonal ? 'P' : centring;

@@ -32,6 +32,9 @@ void db_cell_regularize(const db_cell_ties *ties, double cell[6], double *worst_
  * (reverse). No other letter forbids any. */
 int db_centring_forbids(int centring, const int hkl[3]);
 
+/* Nodes of a cell for each one that a centring (A, B, C, I, F, R; r: reverse) allows. */
+int db_centring_nodes(int centring);
+
 /* The centring of a cell of a named lattice: its letter, or 'P' for R in rhombohedral axes. 0: none is named. */
 int db_centring_of_cell(int centring, const double cell[6]);
 

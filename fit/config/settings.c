@@ -2,6 +2,7 @@
 #include "base/context_internal.h"
 #include "base/given.h"
 
+#include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/fit_configurations.h>

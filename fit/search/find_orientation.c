@@ -229,7 +229,6 @@ static void drop_doubtful(series *s) {
  * the first way, if forbidden nodes have what spots are left. near: room for all spots. */
 static int best_setting(const series *s, const double turn[9], const db_search_spots *list,
                         int centring, const db_indexings *ways, unsigned char *near, double *gain) {
-    const double nodes = centring == 'F' ? 4 : centring == 'R' ? 3 : 2; /* for an allowed one */
     size_t count[DB_MOST_INDEXINGS] = { 0 }, all = 0;
     double a_star[9], to_index[9], at[3];
     int best = 0;
@@ -249,7 +248,8 @@ static int best_setting(const series *s, const double turn[9], const db_search_s
     for (int w = 1; w < ways->count; w++)
         if (count[w] > count[best]) best = w;
     const double part = ((double)count[best] + 0.5) / ((double)all + 1);
-    *gain = (double)(count[best] - count[0]) * log((nodes - 1) * part / (1 - part));
+    *gain = (double)(count[best] - count[0]) *
+            log((db_centring_nodes(centring) - 1) * part / (1 - part));
     return best;
 }
 

@@ -6,6 +6,7 @@
 #include "fit/search/moments.h"
 #include "fit/search/refinement.h"
 #include "fit/config/config_refine.h"
+#include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/experiment_geometry.h>

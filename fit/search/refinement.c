@@ -8,6 +8,7 @@
 #include "fit/result/estimates.h"
 #include "fit/config/certain.h"
 #include "fit/config/orientation.h"
+#include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"

@@ -17,6 +17,7 @@
 #include "fit/config/orientation.h"
 #include "fit/config/config_refine.h"
 #include "fit/config/physical_range.h"
+#include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/reflections.h>

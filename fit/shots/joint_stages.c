@@ -4,6 +4,7 @@
 #include "base/context_internal.h"
 #include "fit/config/algorithms.h"
 #include "fit/config/orientation.h"
+#include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 
 #include <dualbragg/expert/fit_configurations.h>

@@ -2,6 +2,7 @@
 #include "fit/shots/shots.h"
 
 #include "base/context_internal.h"
+#include "fit/config/modes.h"
 #include "fit/config/quantity.h"
 #include "fit/config/orientation.h"
 #include "fit/config/physical_range.h"

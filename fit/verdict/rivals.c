@@ -177,7 +177,7 @@ static size_t list_ways(way *list) {
 static int is_centring(const way *w, char centring) {
     for (int i = 0; i < 3; i++)
         if (db_centring_forbids(centring, w->row + 3 * i)) return 0;
-    return w->times == (centring == 'F' ? 4 : strchr("Rr", centring) ? 3 : 2);
+    return w->times == db_centring_nodes(centring);
 }
 
 /* Centrings that give another lattice of this cell, and not a smaller cell of its kind; R and r: obverse and
