@@ -236,6 +236,8 @@ static db_status measure_intensities(db_intensity_search *w, scatter *sums, doub
     tell_intensities(w, sums, spread, NULL, merged->intensity, merged->sigma, merged->multiplicity);
     DB_TRY(find_shared_errors(w, right, estimates));
     for (int half = 0; half < 2; half++) DB_TRY(solve_half(w, half, spread, sums, merged));
+    const db_shells shells = db_intensity_shells(w->pass.list);
+    db_merged_leave_out_unseen(w->pass.list, &shells, sums->square, merged);
     return DB_OK;
 }
 

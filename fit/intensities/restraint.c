@@ -160,6 +160,15 @@ void db_intensity_restraint_follow(const db_asu_list *list, const double *intens
     }
 }
 
+void db_intensity_restraint_scale(db_intensity_restraint *r, size_t reflections, double factor) {
+    r->scale.k *= factor;
+    for (size_t h = 0; h < reflections && r->strength; h++) {
+        r->centre[h] *= factor;
+        r->strength[h] /= factor * factor;
+        r->pull[h] /= factor;
+    }
+}
+
 static double loss_of(const db_intensity_restraint *r, const double *intensity, size_t h) {
     const double off = intensity[h] - r->centre[h];
     return r->strength[h] * off * off;

@@ -56,4 +56,8 @@ static inline db_shells db_intensity_shells(const db_asu_list *list) {
     return (db_shells){ .count = 20, .low = db_asu_coarsest(list), .high = list->d_min };
 }
 
+/* Follows intensities that are all multiplied by a factor. */
+void db_intensity_restraint_scale(db_intensity_restraint *restraint, size_t reflections,
+                                  double factor);
+
 #endif

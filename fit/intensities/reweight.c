@@ -2,6 +2,7 @@
 #include "fit/intensities/shot.h"
 
 #include "base/context_internal.h"
+#include "fit/intensities/sizes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -99,7 +100,7 @@ static db_status reweight_shot(db_context *context, const db_intensity_pass *p, 
                                db_linearized_shot *m) {
     const db_shot_state *const state = &p->all->state[shot];
     const size_t n = p->order.local;
-    double *const local = state->trial.local;
+    double *const local = state->trial.local, shared[DB_FIT_MOST_PARAMETERS];
     DB_TRY(db_linearized_shot_make(context, p, shot, m));
     DB_TRY(db_linearized_shot_read(context, p, shot, !p->slot, m));
     memcpy(local, m->linearization.at, n * sizeof *local);
@@ -107,7 +108,8 @@ static db_status reweight_shot(db_context *context, const db_intensity_pass *p, 
     for (size_t i = 0; i < n && p->step; i++)
         local[i] = fmin(fmax(state->best.local[i] + m->room[i], m->linearization.lower[i]),
                         m->linearization.upper[i]);
-    const db_linearization_point here = { p->intensity, local, p->shared };
+    db_sizes_unknown(&p->all->settings, &p->order, m->linearization.at + n, p->shared, shared);
+    const db_linearization_point here = { p->intensity, local, shared };
     weigh(p, &here, m);
     db_linearization_reduce(&m->linearization, &here, m->room, &m->record);
     p->loss[shot] = *m->record.loss;

@@ -2,6 +2,7 @@
 #include "fit/intensities/shot.h"
 
 #include "base/context_internal.h"
+#include "fit/intensities/sizes.h"
 #include "fit/linear/cholesky.h"
 #include "fit/objective/evaluate.h"
 #include "fit/result/covariance.h"
@@ -148,6 +149,7 @@ static db_status linearize_shot(work *w) {
     memcpy(s->at, p->all->state[w->shot].trial.local, order->local * sizeof *s->at);
     memcpy(s->at + order->local, p->shared, order->shared * sizeof *s->at);
     db_shot_linearize(w->open, order, s);
+    db_sizes_linearize(&p->all->settings, order, p->shared, s);
     DB_TRY(db_open_shot_predict(w->open->objective.context, w->open));
     for (size_t b = 0; b < s->count; b++) {
         s->partiality[b] = (float)w->open->pixels.boxes.reflection[b].recorded;

@@ -3,6 +3,7 @@
 
 #include "fit/intensities/messages.h"
 #include "fit/intensities/search.h"
+#include "fit/intensities/sizes.h"
 
 #include "base/context_internal.h"
 #include "fit/config/orientation.h"
@@ -133,11 +134,13 @@ static double restraint_loss(const db_intensity_search *w, const double *point) 
     return sum;
 }
 
-/* Losses at the trial and at the linearizations, with the weights of the trial. */
-static db_status compare_losses(db_intensity_search *w, db_intensity_totals *totals) {
+/* Losses at the trial and at the linearizations, with the weights of the trial. factor: of the trial's intensities. */
+static db_status compare_losses(db_intensity_search *w, double factor,
+                                db_intensity_totals *totals) {
     DB_TRY(db_intensity_add_up(&w->pass, totals));
-    totals->loss += restraint_loss(w, w->trial);
     totals->base += restraint_loss(w, w->rendered);
+    db_intensity_restraint_scale(&w->restraint, reflections_of(w), factor);
+    totals->loss += restraint_loss(w, w->trial);
     return DB_OK;
 }
 
@@ -187,23 +190,23 @@ static double length_of(const db_intensity_search *w, const double *to, const do
     return count > 0 ? sqrt(square / count) : 0;
 }
 
-/* Makes the next trial; promise: decrease of the loss. Numbers of cells stay as near to where shots were rendered as the
- * longest step of a search: large ones hardly change the light, and would leave the linearizations far behind. */
+/* Makes the next trial; promise: decrease of the loss. */
 static db_status make_step(db_intensity_search *w, double *promise) {
     const db_joint_system *const s = &w->system;
+    const db_fit_settings *const settings = &w->all->settings;
+    const db_schur_order *const order = &w->pass.order;
     const size_t n = s->reflections, m = s->shared;
+    const double *const last = w->rendered + n, *const now = w->best + n;
+    double *const to = w->trial + n, before[DB_FIT_MOST_PARAMETERS];
     int iterations;
     DB_TRY(db_joint_system_solve(&w->system, DB_BOTH_HALVES, w->course.damping, ENOUGH, m > 0,
                                  s->right, w->step, &iterations));
-    for (size_t g = 0; g < m; g++) {
-        double *const step = &w->step[n + g];
-        const double from = w->rendered[n + g], part = w->shared.part[g] * fabs(from),
-                     most = part > 0 ? fmax(w->shared.longest[g], part) : (double)INFINITY,
-                     lower = fmax(w->shared.lower[g], from - most),
-                     upper = fmin(w->shared.upper[g], from + most);
-        w->trial[n + g] = fmin(fmax(w->best[n + g] + *step, lower), upper);
-        *step = w->trial[n + g] - w->best[n + g];
-    }
+    db_sizes_step(settings, order, last, now, w->step + n, to);
+    for (size_t g = 0; g < m; g++)
+        to[g] = fmin(fmax(to[g], w->shared.lower[g]), w->shared.upper[g]);
+    db_sizes_unknown(settings, order, last, now, before);
+    db_sizes_unknown(settings, order, last, to, w->step + n);
+    for (size_t g = 0; g < m; g++) w->step[n + g] -= before[g];
     *promise = 0;
     for (size_t h = 0; h < n; h++) w->trial[h] = w->best[h] + w->step[h];
     for (size_t i = 0; i < n + m; i++) *promise += w->step[i] * s->right[i];
@@ -231,7 +234,7 @@ static db_status make_records(db_intensity_search *w, const double *step) {
     db_intensity_totals now;
     w->pass.step = step;
     DB_TRY(db_workers_each(w->all, "weights", w->pass.stage, db_intensity_shot_reweight, &w->pass));
-    DB_TRY(compare_losses(w, &now));
+    DB_TRY(compare_losses(w, 1, &now));
     DB_TRY(accept_trial(w, &now));
     if (w->course.fits < 1) return DB_OK;
     w->course.fits--;
@@ -254,6 +257,17 @@ static db_status converge_weights(db_intensity_search *w, double *promise, doubl
     return DB_OK;
 }
 
+/* Makes the best point the trial of a pass, with intensities that make the same light with its sizes of blocks: they are
+ * multiplied by the factor that is returned. */
+static double place_trial(db_intensity_search *w) {
+    const size_t n = reflections_of(w);
+    const double factor =
+        db_sizes_factor(&w->all->settings, &w->pass.order, w->rendered + n, w->best + n);
+    set_point(w, w->trial, w->best);
+    for (size_t h = 0; h < n; h++) w->trial[h] *= factor;
+    return factor;
+}
+
 /* Renders shots at the point where their linearizations settle, until it does not change. */
 static db_status search_intensities(db_intensity_search *w, db_stage_result *end) {
     const db_shots *const all = w->all;
@@ -263,17 +277,18 @@ static db_status search_intensities(db_intensity_search *w, db_stage_result *end
     for (;;) {
         db_intensity_totals now;
         DB_TRY(converge_weights(w, &promise, &gain));
-        const double length = length_of(w, w->best, w->rendered);
-        const int rests = !(c->damping > 0) && length <= rest && gain <= GAIN * (double)all->used;
+        const double length = length_of(w, w->best, w->rendered), small = GAIN * (double)all->used;
+        const int rests = !(c->damping > 0) && length <= rest && gain <= small;
         if (rests || c->passes >= all->settings.joint.passes + 1 || c->rejected >= MOST_REJECTED) {
             explain_end(w, rests, length, promise, end);
             return DB_OK;
         }
-        set_point(w, w->trial, w->best);
+        const double factor = place_trial(w);
         DB_TRY(run_pass(w, "joint intensities"));
-        DB_TRY(compare_losses(w, &now));
+        DB_TRY(compare_losses(w, factor, &now));
         record_pass(w, now.loss, length);
-        if (now.loss <= now.base * (1 + 1e-9)) {
+        /* so near to the end the loss says no more: shots end their own fits before they gain as much */
+        if (now.loss <= now.base * (1 + 1e-9) + (gain <= small ? small : 0)) {
             DB_TRY(keep_linearizations(w, &now));
             c->fits = 1;
             c->rejected = 0;
@@ -284,6 +299,7 @@ static db_status search_intensities(db_intensity_search *w, db_stage_result *end
         c->rejected++;
         c->damping = c->damping > 0 ? 10 * c->damping : 0.1;
         set_point(w, w->trial, w->rendered); /* return to the rendered point */
+        db_intensity_restraint_scale(&w->restraint, reflections_of(w), 1 / factor);
         DB_TRY(make_records(w, NULL));
     }
 }
@@ -307,7 +323,7 @@ static db_status begin_joint(db_intensity_search *w) {
     DB_TRY(db_shots_exclude_outliers(w->all));
     DB_TRY(db_records_collect(w->all));
     db_intensity_records_group(&w->records);
-    DB_TRY(compare_losses(w, &now));
+    DB_TRY(compare_losses(w, 1, &now));
     DB_TRY(keep_linearizations(w, &now));
     record_pass(w, w->course.total, 0);
     w->course.fits = FITS;
@@ -341,7 +357,7 @@ static db_status begin_light(db_shots *all, const db_joint_links *links, int sta
 /* Errors and light at the minimum, and each shot's measurements there. */
 static db_status pass_minimum(db_intensity_search *w, db_fit_shots_result *result) {
     db_shots *const all = w->all;
-    set_point(w, w->trial, w->best);
+    (void)place_trial(w);
     DB_TRY(db_open_shots_sum(all, "errors", w->pass.stage, &w->pass.order,
                              db_intensity_shot_conclude, &w->pass, 0, NULL));
     if (all->series) DB_TRY(db_series_compare_light(all));

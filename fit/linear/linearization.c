@@ -86,6 +86,31 @@ double db_linearization_own(const db_linearization *s, size_t b, const db_linear
     return (double)s->intensity[b] - pull / (double)s->curvature[b];
 }
 
+static void hold_light_of_box(const db_linearization *s, size_t b, const double *growth) {
+    const size_t most = s->most, moved = s->moved[b];
+    const double I = (double)s->intensity[b], pull = (double)s->pull[b],
+                 curvature = (double)s->curvature[b];
+    const uint16_t *const place = s->place + b * most;
+    float *const slope = s->slope + b * most, *const mixed = s->mixed + b * most,
+                 *normal = s->normal + b * (most * (most + 1) / 2);
+    for (size_t k = 0; k < moved; k++)
+        for (size_t l = 0; l <= k; l++) {
+            const double by_k = I * growth[place[k]], by_l = I * growth[place[l]];
+            *normal = (float)((double)*normal - by_k * (double)mixed[l] - by_l * (double)mixed[k] +
+                              by_k * by_l * curvature);
+            normal++;
+        }
+    for (size_t k = 0; k < moved; k++) {
+        const double by = I * growth[place[k]];
+        slope[k] = (float)((double)slope[k] - by * pull);
+        mixed[k] = (float)((double)mixed[k] - by * curvature);
+    }
+}
+
+void db_linearization_hold_light(const db_linearization *s, const double *growth) {
+    for (size_t b = 0; b < s->count; b++) hold_light_of_box(s, b, growth);
+}
+
 size_t db_linearization_room(const db_linearization *s) {
     const size_t all = s->local + s->shared;
     return all * (all + 3) + s->most;

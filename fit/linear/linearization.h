@@ -53,6 +53,10 @@ typedef struct db_linearization_point {
 double db_linearization_own(const db_linearization *linearization, size_t box,
                             const db_linearization_point *point);
 
+/* Changes what x stands for: intensities that fall as the light grows with other quantities, so that the light is the same at
+ * x = 0. growth: [local + shared] of the light by a quantity, as a part of the light. */
+void db_linearization_hold_light(const db_linearization *linearization, const double *growth);
+
 /* Doubles of room for db_linearization_reduce. */
 size_t db_linearization_room(const db_linearization *linearization);
 

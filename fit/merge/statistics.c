@@ -1,6 +1,7 @@
 /* Statistics of merged intensities. */
 #include "fit/merge/statistics.h"
 
+#include "base/quantile.h"
 #include "fit/merge/likeness.h"
 #include "fit/merge/scaling.h"
 
@@ -278,4 +279,36 @@ db_reference_agreement db_reference_agreement_find(const db_asu_list *list, cons
 int db_reference_is_doubtful(const db_reference_agreement *a) {
     const double certain = 2.5, least = 0.5;
     return a->count > 0 && a->correlation + certain * a->error < least;
+}
+
+/* Leaves out intensities of a shell, of all or of a half. */
+static void leave_out_of_shell(const db_asu_list *list, const db_shells *shells, int shell,
+                               double *room, double *intensity, double *sigma,
+                               uint32_t *multiplicity) {
+    static const double most = 10; /* error, in parts of the larger median */
+    double *const value[2] = { room, room + list->count };
+    size_t seen = 0;
+    for (size_t h = 0; h < list->count; h++) {
+        if (!multiplicity[h] || db_shell_of(shells, (double)list->d[h]) != shell) continue;
+        value[0][seen] = sigma[h];
+        value[1][seen++] = intensity[h];
+    }
+    const double usual = fmax(db_median(value[0], seen), db_median(value[1], seen));
+    for (size_t h = 0; h < list->count; h++) {
+        if (!multiplicity[h] || db_shell_of(shells, (double)list->d[h]) != shell ||
+            !(sigma[h] > most * usual))
+            continue;
+        intensity[h] = sigma[h] = NAN;
+        multiplicity[h] = 0;
+    }
+}
+
+void db_merged_leave_out_unseen(const db_asu_list *list, const db_shells *shells, double *room,
+                                db_merged *m) {
+    for (int shell = 0; shell < shells->count; shell++) {
+        leave_out_of_shell(list, shells, shell, room, m->intensity, m->sigma, m->multiplicity);
+        for (int k = 0; k < 2; k++)
+            leave_out_of_shell(list, shells, shell, room, m->half[k], m->half_sigma[k],
+                               m->half_multiplicity[k]);
+    }
 }

@@ -65,6 +65,13 @@ void db_merge_statistics_make(const db_asu_list *list, const db_merged *merged,
                               const db_shells *shells, const double *reference,
                               db_merge_statistics *statistics);
 
+/* Leaves out intensities of which the shots show next to nothing, such as those of reflections far from the Ewald sphere: at
+ * their resolution, the medians of errors and of intensities are both less than a tenth of their errors. Statistics without
+ * errors, and programs that read amplitudes alone, would take them for the brightest of all. The same for each half.
+ * room: [2 list->count] doubles. */
+void db_merged_leave_out_unseen(const db_asu_list *list, const db_shells *shells, double *room,
+                                db_merged *merged);
+
 /* Mean intensities of shells of resolution, robust against a few uncertain ones. */
 
 /* Do intensities agree with a reference? */

@@ -160,8 +160,11 @@ static open_widths what_is_open(const db_fit_config *config, const db_experiment
     const db_fit_settings *const settings = &config->settings;
     const db_spread *const s = &start->spread;
     const db_spread_setup *const given = &config->setup.spread;
+    /* stills begin with large blocks: their own stages refine no sizes */
+    const int sized =
+        is_refined(settings, DB_KIND_CELLS) && (config->series || !settings->joint.wanted);
     const int closed = s->spots == DB_SPOTS_CLOSED, blocks = isnan(config->setup.Ncells[0]),
-              finite = !blocks || !closed || is_refined(settings, DB_KIND_CELLS);
+              finite = !blocks || !closed || sized;
     return (open_widths){ .blocks = blocks,
                           .finite = finite,
                           .mosaic = closed && !(s->mosaic > 0) && isnan(given->mosaic_rms) &&
@@ -301,16 +304,20 @@ static db_status is_brief(db_context *context, const db_fit_config *config,
     return DB_OK;
 }
 
-/* Is a parameter common to many images, apart from the detector's, though a single image may have its own value? */
+/* Is a parameter common to many images, apart from the detector's, though a single image may have its own value? Sizes of
+ * blocks are chosen for many images only. */
 static int is_common(const db_parameter_facts *facts) {
-    return facts->kind == DB_KIND_FOOTPRINT_VARIANCE ||
+    return facts->kind == DB_KIND_CELLS || facts->kind == DB_KIND_FOOTPRINT_VARIANCE ||
            facts->kind == DB_KIND_DIVERGENCE_VARIANCE || facts->kind == DB_KIND_BANDWIDTH_VARIANCE;
 }
 
-/* A series determines more than a still: sizes of blocks, which widen spots across the Ewald sphere, too; and the
- * spindle, but not beside an orientation that varies, or on a flat sphere. Modes are earned by single images only. */
+/* A series, and intensities that many shots share, determine more than a still: sizes of blocks, which widen spots across the
+ * Ewald sphere, too. A series shows the spindle, but not beside an orientation that varies, or on a flat sphere. Modes are
+ * earned by single images only. */
 static db_choosing choosing_of(const db_fit_config *config, const db_parameter_facts *facts,
                                int is_flat) {
+    if (config->settings.joint.wanted && *config->shot_list && facts->kind == DB_KIND_CELLS)
+        return DB_CHOOSING_CHOSEN;
     if (!config->series) return facts->choosing;
     switch (facts->kind) {
     case DB_KIND_CELLS: return DB_CHOOSING_CHOSEN;

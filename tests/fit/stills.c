@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-still_setup stills = { .start_scale = 1, .anomalous = 0.1, .only = KINDS };
+still_setup stills = { .start_scale = 1, .start_size = 1, .anomalous = 0.1, .only = KINDS };
 static const double d_min = 2.2;
 
 double still_drawn(size_t shot, int number) {
@@ -156,6 +156,7 @@ db_status still_load(void *user, db_context *own, size_t shot, db_measured_image
         const size_t start_of = stills.width > 0 ? 0 : shot;
         for (int i = 0; i < 3; i++)
             e.crystal.misset[i] += 0.06 * (still_drawn(start_of, 3 + i) - 0.5);
+        for (int i = 0; i < 3; i++) e.crystal.Ncells[i] *= stills.start_size;
         e.spread.mosaic *= 1.3;
         if (shot % 5 < stills.turned) status = index_otherwise(own, &e.crystal);
         *start = e;

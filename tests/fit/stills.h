@@ -20,6 +20,7 @@ typedef struct still_setup {
     db_asu_list list;
     double brightness;  /* of amplitudes */
     double start_scale; /* that refinements begin with, where 1 is right */
+    double start_size;  /* of sizes of blocks, as a factor */
     double anomalous;   /* largest difference of Bijvoet mates, of their mean */
     size_t turned; /* number of shots of each five, the first ones, that are indexed another way */
     size_t other_hand; /* number of a shot of the other hand; 0: there is none */

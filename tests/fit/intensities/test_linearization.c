@@ -206,6 +206,41 @@ static void loss_of_other_weights(void **state) {
     near(db_linearization_loss(&linearization, trust), sum);
 }
 
+/* With the light held, a change of quantities alone is one of them and of the intensity, which falls as the light grows. */
+static void light_is_held(void **state) {
+    (void)state;
+    const size_t bytes = db_linearization_size(BOXES, LOCAL, SHARED, MOST);
+    const double growth[QUANTITIES] = { 0, 0, 0, 0.3, -0.2, 0, 0.7 };
+    double kept[REFLECTIONS], expected[BOXES], slope[OWN];
+    void *const copy = malloc(bytes);
+    assert_non_null(copy);
+    memcpy(copy, memory[0], bytes);
+    memcpy(kept, intensity, sizeof kept);
+    for (size_t b = 0; b < BOXES; b++) {
+        double *const of = &intensity[linearization.reflection[b]], grown = 0;
+        for (size_t k = 0; k < QUANTITIES; k++)
+            for (size_t i = 0; i < MOST; i++)
+                if (linearization.place[b * MOST + i] == k) grown += growth[k] * change_of(k);
+        *of = kept[linearization.reflection[b]] - (double)linearization.intensity[b] * grown;
+        expected[b] = box_at(b, slope);
+        *of = kept[linearization.reflection[b]];
+    }
+    db_linearization_hold_light(&linearization, growth);
+    for (size_t b = 0; b < BOXES; b++) {
+        float trust[BOXES];
+        memcpy(trust, record.trust, sizeof trust);
+        for (size_t k = 0; k < BOXES; k++) record.trust[k] = k == b;
+        *linearization.prior_loss = 0;
+        memset(linearization.prior_slope, 0, LOCAL * sizeof(double));
+        memset(linearization.prior_curvature, 0, LOCAL * sizeof(double));
+        make_record();
+        near(*record.loss, expected[b]);
+        memcpy(record.trust, trust, sizeof trust);
+    }
+    memcpy(memory[0], copy, bytes);
+    free(copy);
+}
+
 static int is_sound(void) { return db_linearization_is_sound(&linearization, REFLECTIONS, MEETS); }
 
 /* A number that is used as a place is beyond the list for a while. */
@@ -243,6 +278,7 @@ int main(void) {
         cmocka_unit_test(places_beyond_lists_are_noticed),
         cmocka_unit_test(bounds_hold),
         cmocka_unit_test(loss_of_other_weights),
+        cmocka_unit_test(light_is_held),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

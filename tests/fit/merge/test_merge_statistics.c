@@ -587,10 +587,43 @@ static void unmerged_files_are_written(void **state) {
     db_scaling_clear(&scaling);
 }
 
+/* Reflections whose errors are far above all others are left out, of all shots and of halves, also where nothing is bright;
+ * weak data stay. */
+static void unseen_reflections_are_left_out(void **state) {
+    (void)state;
+    const db_shells shells = { .count = 4, .low = 30, .high = 2.5 };
+    double *const room = malloc(2 * list.count * sizeof *room);
+    assert_non_null(room);
+    for (int weak = 0; weak < 2; weak++) {
+        const double noise = weak ? 1000 : 5, usual = weak ? 1000 : 69; /* 69: median by Wilson */
+        size_t before = 0, after = 0, halves = 0;
+        draw(5, noise);
+        for (size_t r = 0; r < list.count; r++) {
+            before += merged.multiplicity[r] > 0 ? 1 : 0;
+            if (!merged.multiplicity[r]) continue;
+            if (r % 10 == 1) merged.sigma[r] = 14 * usual;
+            if (r % 10 == 2) merged.sigma[r] = 7 * usual; /* not good, but measured */
+            if (r % 10 == 3) merged.half_sigma[0][r] = 20 * usual;
+        }
+        db_merged_leave_out_unseen(&list, &shells, room, &merged);
+        for (size_t r = 0; r < list.count; r++) {
+            const int seen = merged.multiplicity[r] > 0;
+            assert_int_equal(seen, !isnan(merged.intensity[r]) && !isnan(merged.sigma[r]));
+            after += seen ? 1 : 0;
+            if (r % 10 == 3 && seen) halves += merged.half_multiplicity[0][r] > 0 ? 1 : 0;
+            if (r % 10 == 1) assert_false(seen);
+        }
+        assert_in_range(10 * (before - after), before - before / 5, before + before / 5);
+        assert_int_equal(halves, 0);
+    }
+    free(room);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shells_have_the_statistics_of_their_reflections),
         cmocka_unit_test(uncertain_reflections_count_little),
+        cmocka_unit_test(unseen_reflections_are_left_out),
         cmocka_unit_test(a_reference_of_another_crystal_is_doubtful),
         cmocka_unit_test(a_reference_is_scaled_first),
         cmocka_unit_test(noise_has_no_scale_that_runs_away),
