@@ -26,6 +26,8 @@ enum { FITS = 3 }; /* fits of the error model while weights first settle */
 /* change of the loss for each shot since it was rendered, small enough to end */
 static const double GAIN = 1;
 static const double ENOUGH = 1e-4; /* relative residual of the equations */
+/* of a step: the equations are kept in single precision, and where they leave less of a curvature, they tell nothing */
+static const double LEAST_DAMPING = 1e-5;
 
 static size_t reflections_of(const db_intensity_search *w) { return w->system.reflections; }
 static size_t shared_of(const db_intensity_search *w) { return w->system.shared; }
@@ -199,8 +201,9 @@ static db_status make_step(db_intensity_search *w, double *promise) {
     const double *const last = w->rendered + n, *const now = w->best + n;
     double *const to = w->trial + n, before[DB_FIT_MOST_PARAMETERS];
     int iterations;
-    DB_TRY(db_joint_system_solve(&w->system, DB_BOTH_HALVES, w->course.damping, ENOUGH, m > 0,
-                                 s->right, w->step, &iterations));
+    DB_TRY(db_joint_system_solve(&w->system, DB_BOTH_HALVES,
+                                 fmax(w->course.damping, LEAST_DAMPING), ENOUGH, m > 0, s->right,
+                                 w->step, &iterations));
     db_sizes_step(settings, order, last, now, w->step + n, to);
     for (size_t g = 0; g < m; g++)
         to[g] = fmin(fmax(to[g], w->shared.lower[g]), w->shared.upper[g]);
