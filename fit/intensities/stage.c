@@ -201,9 +201,8 @@ static db_status make_step(db_intensity_search *w, double *promise) {
     const double *const last = w->rendered + n, *const now = w->best + n;
     double *const to = w->trial + n, before[DB_FIT_MOST_PARAMETERS];
     int iterations;
-    DB_TRY(db_joint_system_solve(&w->system, DB_BOTH_HALVES,
-                                 fmax(w->course.damping, LEAST_DAMPING), ENOUGH, m > 0, s->right,
-                                 w->step, &iterations));
+    DB_TRY(db_joint_system_solve(&w->system, DB_BOTH_HALVES, fmax(w->course.damping, LEAST_DAMPING),
+                                 ENOUGH, m > 0, s->right, w->step, &iterations));
     db_sizes_step(settings, order, last, now, w->step + n, to);
     for (size_t g = 0; g < m; g++)
         to[g] = fmin(fmax(to[g], w->shared.lower[g]), w->shared.upper[g]);

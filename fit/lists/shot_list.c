@@ -141,6 +141,7 @@ db_status db_fit_shot_list_config(db_context *context, const db_fit_shot_list *l
     if (entry->is_config) DB_TRY(apply_common(context, &list->config, config));
     config->shot_list[0] = '\0';
     config->series_frames = list->fewest_frames;
+    config->listed = list->count;
     config->group_of_list = 0; /* all shots have one symmetry */
     return DB_OK;
 }

@@ -316,7 +316,7 @@ static int is_common(const db_parameter_facts *facts) {
  * earned by single images only. */
 static db_choosing choosing_of(const db_fit_config *config, const db_parameter_facts *facts,
                                int is_flat) {
-    if (config->settings.joint.wanted && *config->shot_list && facts->kind == DB_KIND_CELLS)
+    if (config->settings.joint.wanted && config->listed > 1 && facts->kind == DB_KIND_CELLS)
         return DB_CHOOSING_CHOSEN;
     if (!config->series) return facts->choosing;
     switch (facts->kind) {
