@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700 /* signals */
 #include "cli/shots.h"
 
+#include "base/context_internal.h"
 #include "base/shown_text.h"
 #include "cli/complaint.h"
 #include "cli/images.h"
@@ -11,6 +12,7 @@
 #include "cli/signals.h"
 #include "cli/stopwatch.h"
 #include "base/threads.h"
+#include "model/beam_spectrum.h"
 #include "model/shot_chance.h"
 
 #include <dualbragg/expert/beam_sources.h>
@@ -114,6 +116,40 @@ static db_status prepare_shots(const shots_run *r, worker *w, db_shot *s) {
     return vary(r, w, s);
 }
 
+static int shot_turns(const db_experiment *e) {
+    return e->goniometer.phi_step * e->goniometer.phi_steps != 0;
+}
+
+/* Whether a file that begins with one beam has room for the other's wavelengths. */
+static int is_alike(const db_beam *first, const db_beam *other) {
+    return db_beam_has_wavelengths(first) ? other->source_count == first->source_count
+                                          : !db_beam_has_wavelengths(other);
+}
+
+/* Prepares the shots of a list before the first one is rendered: the last line may be the one that is wrong. */
+static db_status check_list(const shots_run *r) {
+    db_context *const context = r->session->context;
+    worker w = { .context = context };
+    db_shot first = { .number = r->first };
+    db_status status = prepare_shots(r, &w, &first);
+    size_t at = 0;
+    while (status == DB_OK && ++at < r->count) {
+        db_shot s = { .number = r->first + at };
+        status = prepare_shots(r, &w, &s);
+        if (status == DB_OK && shot_turns(&s.experiment) != shot_turns(&first.experiment))
+            status = db_fail(context, DB_ERROR_INPUT,
+                             "expected stills or rotations alone in one file, found both");
+        if (status == DB_OK && !is_alike(&first.experiment.beam, &s.experiment.beam))
+            status = db_fail(context, DB_ERROR_INPUT,
+                             "expected as many wavelengths as the first shot has, found %zu",
+                             s.experiment.beam.source_count);
+        db_shot_clear(&s);
+    }
+    db_shot_clear(&first);
+    if (status == DB_OK) return DB_OK;
+    return db_fail(context, status, "shot %zu: %s", r->first + at + 1, db_context_message(context));
+}
+
 /* The photons that a pixel of a shot may lack. If the tolerance was chosen from the command line's spots, it
  * follows the shot's brightness in steps of 2, so that shots of about equal brightness share their plan. */
 static double tolerance_for(const shots_run *r, const db_experiment *shot) {
@@ -208,10 +244,6 @@ static db_status begin_file(shots_run *r, output *out, const db_shot *s) {
     DB_TRY((r->kept ? db_nexus_resume : db_nexus_create)(
         r->session->context, out->path, &s->experiment, &out->format, &out->writer));
     return db_nexus_labels_create(out->writer, !r->session->settings.no_reflections, &out->labels);
-}
-
-static int shot_turns(const db_experiment *e) {
-    return e->goniometer.phi_step * e->goniometer.phi_steps != 0;
 }
 
 /* The shot that the files end with. */
@@ -457,6 +489,7 @@ static db_status open_run(db_session *session, const db_processes *all, shots_ru
         db_notices_print_rest(&session->notices);
     }
     DB_TRY(choose_range(r));
+    if (r->list.path && all->rank == 0) DB_TRY(check_list(r));
     return count_kept(r);
 }
 

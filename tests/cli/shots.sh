@@ -118,6 +118,20 @@ refuse "expected shots" $closed --shots empty.txt -hdf5file x.h5
 printf 'misset=[1, 2, 3]\nmatrix=missing.mat\n' > list2.txt
 # shellcheck disable=SC2086
 refuse "shot 2: .*missing.mat" $closed --shots list2.txt -hdf5file x.h5
+# wrong lines are found before the first shot is rendered, which would take hours
+printf '1.2 1\n1.21 2\n' > pair.txt
+late() {
+    printf 'misset=[1, 2, 3]\n%s\n' "$2" > late.txt
+    # shellcheck disable=SC2086
+    timeout 60 "$DUALBRAGG" sim $base -detpixels 3000 -oversample 30 -mosaic 0.3 -mosaic_domains 100 --shots late.txt -hdf5file x.h5 > said 2>&1
+    code=$?
+    [ $code = 3 ] && grep -q -- "shot 2: $1" said || complain "late $2: $code: $(cat said); expected: $1"
+}
+late ".*missing.mat" "matrix=missing.mat"
+late ".*missing.txt" "spectrum=missing.txt"
+late "cell" "cell=[78, 78, 38, 20, 20, 100]"
+late "expected stills or rotations alone in one file, found both" "phi_step=1"
+late "expected as many wavelengths as the first shot has, found 2" "spectrum=pair.txt"
 # shellcheck disable=SC2086
 refuse "expected two numbers of shots from 1 to 5" $closed --random 5 --range 4 9 -hdf5file x.h5
 # shellcheck disable=SC2086
@@ -140,10 +154,6 @@ sim $base --random 2 --range 2 2 -noisefile sharp.h5 -seed 4
 refuse "-psf with -roi: expected whole images" $base --random 2 -noisefile x.h5 -psf gauss -psf_fwhm 500 -roi 0 9 0 9
 
 # a spectrum is in the file, or no shot has one
-printf '1.2 1\n1.21 2\n' > pair.txt
-printf 'misset=[1, 2, 3]\nmisset=[1, 2, 3] spectrum=pair.txt\n' > late.txt
-# shellcheck disable=SC2086
-refuse "expected one wavelength, as of the first image, found a spectrum of 2" $closed --shots late.txt -hdf5file x.h5
 # shellcheck disable=SC2086
 refuse "a spectrum to be made" $closed --random 2 -hdf5file x.h5 -sase 0.002 0.0004 -spectrumfile pair.txt
 # the resolution of a spectrometer is that of the spectra in the list, and has no effect without any
