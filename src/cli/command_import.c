@@ -8,6 +8,7 @@
 #include "cli/standard_streams.h"
 #include "io/experiments/expt_write.h"
 
+#include <dualbragg/expert/sensor_depth.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,26 @@ static db_status take_crystal(const import_run *run, db_experiment *e, int *has_
     return db_crystal_set_matrix(run->context, &e->crystal, a_star);
 }
 
+/* The sensor of a list, or of a file with chains of axes: their experiments have none. */
+static void take_sensor(const import_run *run, const db_imported *from, db_experiment *e) {
+    const db_expt_content *const c = &from->content;
+    db_detector *const detector = &e->detector;
+    double depth = c->attenuation_depth;
+    if (detector->sensor_thickness > 0 || !db_imported_has_sensor(from)) return;
+    if (!(depth > 0) && c->sensor_material &&
+        db_sensor_attenuation_depth(run->context, c->sensor_material, e->beam.wavelength, &depth) !=
+            DB_OK)
+        depth = NAN;
+    if (depth > 0) {
+        detector->sensor_thickness = c->sensor_thickness;
+        detector->sensor_material = c->sensor_material;
+        detector->attenuation_depth = depth;
+    } else if (!run->options.quiet) {
+        db_remark("import", "%s leaves out the sensor of %s, whose absorption is not known",
+                  run->options.expt_file, from->path);
+    }
+}
+
 static void say_notice(void *user, const char *line) {
     (void)user;
     db_remark("import", "%s", line);
@@ -121,6 +142,7 @@ static db_status write_list(const import_run *run) {
     }
     if (status == DB_OK && !panel) status = db_fail_memory(run->context, "the panels of a list");
     if (status == DB_OK) status = take_crystal(run, &e, &has_crystal);
+    if (status == DB_OK) take_sensor(run, from, &e);
     db_context_set_notices(run->context, run->options.quiet ? NULL : say_notice, NULL);
     if (status == DB_OK)
         status =

@@ -80,6 +80,9 @@ void db_imported_clear(db_imported *file);
 /* Adds facts about detector, beam and rotation of an experiment, and about its crystal if there is one. */
 void db_imported_add_experiment(db_context *context, db_imported *file);
 
+/* Whether the content of a file with an experiment tells the thickness of a sensor. */
+int db_imported_has_sensor(const db_imported *file);
+
 void db_imported_add_cell(db_imported *file, const double cell[6]);
 
 /* Adds facts about structure factors of any kind of file. */

@@ -135,10 +135,14 @@ static void add_panels(const db_experiment *e, db_imported *file) {
     db_imported_add(file, "pixel_size", 2, size, "%.6g x %.6g mm", size[0], size[1]);
 }
 
+int db_imported_has_sensor(const db_imported *file) {
+    return file->content.sensor_thickness > 1e-2; /* this value means none */
+}
+
 static void add_sensor(db_imported *file) {
     const db_expt_content *const c = &file->content;
     char of[64] = "";
-    if (!(c->sensor_thickness > 1e-2)) return; /* this value means none */
+    if (!db_imported_has_sensor(file)) return;
     if (c->sensor_material)
         snprintf(of, sizeof of, " %s", db_sensor_material_name(c->sensor_material));
     else if (c->attenuation_depth > 0)

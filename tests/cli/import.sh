@@ -117,6 +117,22 @@ if has JSON; then
     succeed import no_cell.cif
     grep -q "reflections" ../out || complain "a CIF list without a cell: $(cat ../out)"
     grep -q "cell.*nan" ../out && complain "a cell of three numbers"
+    # a sensor goes on, from every kind of geometry
+    images=
+    has HDF5 && images=sensor.h5
+    # shellcheck disable=SC2086 # words
+    succeed sim $small -detector_thick 300 -detector_material Si -intfile sensor_0001.img -exptfile sensor.expt ${images:+-hdf5file $images} --quiet
+    for file in sensor_0001.img sensor.expt $images; do
+        succeed import $file -o out/sensor.expt --quiet
+        succeed sim -expt out/sensor.expt -cell 40 50 60 -default_F 100 -N 4 -oversample 1 -floatfile sensor.f32
+        says "sensor is 0.0003 m thick"
+    done
+    [ -z "$images" ] || {
+        # shellcheck disable=SC2086 # words
+        succeed sim $small -detector_thick 300 -detector_abs 200 -hdf5file unknown.h5 --quiet
+        succeed import unknown.h5 -o out/unknown.expt
+        grep -q "out/unknown.expt leaves out the sensor of unknown.h5, whose absorption is not known" ../err || complain "an unknown sensor: $(cat ../err)"
+    }
     # gain, pedestal, trusted range, names and masks go on
     # shellcheck disable=SC2086 # words
     succeed sim $small -scale 7 -intfile scaled_0001.img --quiet
