@@ -178,7 +178,7 @@ def finite(value: Any, count: int, what: str, least: int | None = None) -> Float
         raise errors.UsageError(f"{what}: expected numbers of more digits than float16 has")
     try:
         found = numpy.asarray(value, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise errors.UsageError(f"{what}: expected {count} number{'s' * (count > 1)}, found "
                                 f"{value!r}") from None
     if not (least or count) <= found.size <= count:

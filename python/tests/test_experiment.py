@@ -412,6 +412,7 @@ class Refused(unittest.TestCase):
         self.refuses(dualbragg.UsageError, ["misset", "3 numbers"], make, misset=(1, 2))
         self.refuses(dualbragg.UsageError, ["shape", "gauss"], make, shape="cube")
         self.refuses(dualbragg.UsageError, ["distance", "finite"], make, distance=float("nan"))
+        self.refuses(dualbragg.UsageError, ["distance", "number"], make, distance=10**400)
         self.refuses(dualbragg.InputError, ["distance"], make, **dict(SCENE, distance=-1))
         self.refuses(dualbragg.UsageError, ["mosaic_domains", "whole"], make, mosaic_domains=1.5)
         for name, value in dict(mosaic_domains=10**12, mosaic_seed=2**70).items():
