@@ -46,7 +46,8 @@ class Vector(_Vector, Record):
 
     values: (parameters,) by parameters, in their units
     amplitudes: (amplitudes,) by structure factors, electrons; see Plan.share
-    default_F: by the amplitude of reflections that the list lacks, electrons
+    default_F: by the amplitude of reflections that the list lacks, electrons; with Plan.share also of those without a value,
+        whose amplitudes all change by as much
     background: by the background, photons, shape of an image; of directions only, because the gradient is the cotangent"""
     __slots__ = ()
 
