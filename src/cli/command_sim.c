@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "io/experiments/dxtbx.h"
 #include "io/nexus/nexus_write.h"
+#include "model/crystal_position.h"
 
 #include <dualbragg/expert/image_arrays.h>
 #include <dualbragg/expert/colour.h>
@@ -166,6 +167,9 @@ static db_status write_expt(const db_session *session, const char *image, double
     if (!s->quiet)
         db_shown_print(stdout, "writing %s as a DIALS experiment list\n",
                        db_shown_path(s->expt_file));
+    if (!s->quiet && db_is_off_origin(&session->experiment.crystal))
+        db_remark(s->command,
+                  "-exptfile leaves out the position of the crystal, which lists do not have");
     if (!image || !is_numbered(session->context, image)) {
         if (image && !s->quiet)
             db_remark(

@@ -26,6 +26,14 @@ features=$("$DUALBRAGG" --version)
     grep -q "^solid angle subtended by detector = 2.09439510239 steradian ( 16.6666666667% sphere)$" ../out ||
         complain "$(grep 'solid angle' ../out)"
 
+    # what a list has no room for is named
+    case $features in *JSON*)
+        succeed sim $small -crystal_position 0.5 0 0 -exptfile moved.expt
+        grep -q -- "-exptfile leaves out the position of the crystal" ../err || complain "a position is lost: $(cat ../err)"
+        succeed sim $small -exptfile still.expt
+        [ ! -s ../err ] || complain "a crystal at the origin: $(cat ../err)" ;;
+    esac
+
     # a device is written in place
     succeed sim $small -floatfile /dev/null
     [ -c /dev/null ] || complain "/dev/null is not a device any more"
