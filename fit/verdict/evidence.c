@@ -268,6 +268,12 @@ double db_evidence_of_spot(const db_evidence *e, size_t spot) {
     return log(part * e->density[half][spot] + 1 - part);
 }
 
+double db_margin_over_none(const db_evidence *e) {
+    double sum = 0;
+    for (size_t i = 0; i < e->judged; i++) sum += db_evidence_of_spot(e, i);
+    return sum;
+}
+
 int db_evidence_is_at(const db_evidence *e, size_t spot) {
     const int half = !db_evidence_half(spot);
     const double part = e->width[half].part;
@@ -304,6 +310,18 @@ static db_evidence_spot spot_of(const db_fit_geometry *g, const db_evidence *e,
     return s;
 }
 
+static void fit_halves(const db_context *context, db_evidence *e) {
+#if defined(_OPENMP)
+    const double round_ns = 50; /* of a spot */
+    const int halves =
+        db_threads_worth(context, DB_HALVES, ROUNDS * round_ns * (double)e->count / DB_HALVES);
+#pragma omp parallel for num_threads(halves) if (halves > 1)
+#else
+    (void)context;
+#endif
+    for (int half = 0; half < DB_HALVES; half++) db_evidence_fit(e, half);
+}
+
 static void take(const db_context *context, const db_fit_geometry *g, const db_experiment *model,
                  const db_observed_spots *spots, db_evidence *e) {
     memcpy(e->lattice, g->a_star, sizeof e->lattice);
@@ -312,13 +330,9 @@ static void take(const db_context *context, const db_fit_geometry *g, const db_e
     e->half_rotation = g->half_rotation;
     memcpy(e->wave_number, g->wave_number, sizeof e->wave_number);
 #if defined(_OPENMP)
-    const double spot_ns = 2000, round_ns = 50; /* of a spot */
-    const int threads = db_threads_worth(context, (long)spots->count, spot_ns),
-              halves = db_threads_worth(context, DB_HALVES,
-                                        ROUNDS * round_ns * (double)spots->count / DB_HALVES);
+    const double spot_ns = 2000;
+    const int threads = db_threads_worth(context, (long)spots->count, spot_ns);
 #pragma omp parallel for num_threads(threads) if (threads > 1)
-#else
-    (void)context;
 #endif
     for (size_t i = 0; i < spots->count; i++) e->spot[i] = spot_of(g, e, &spots->spot[i]);
     e->count = spots->count;
@@ -326,13 +340,8 @@ static void take(const db_context *context, const db_fit_geometry *g, const db_e
     double length = 0;
     for (size_t i = 0; i < e->judged; i++) length += db_length(e->spot[i].q) / (double)e->judged;
     e->node_turn = length > 0 ? hypot(g->mosaic_angle, g->node_width / length / DB_DEGREE) : 0;
-#if defined(_OPENMP)
-#pragma omp parallel for num_threads(halves) if (halves > 1)
-#endif
-    for (int half = 0; half < DB_HALVES; half++) {
-        e->width[half] = FIRST;
-        db_evidence_fit(e, half);
-    }
+    for (int half = 0; half < DB_HALVES; half++) e->width[half] = FIRST;
+    fit_halves(context, e);
 }
 
 db_status db_evidence_make(db_context *context, const db_experiment *model,
@@ -350,6 +359,60 @@ db_status db_evidence_make(db_context *context, const db_experiment *model,
     if (e->density[1]) return DB_OK;
     db_evidence_clear(e);
     return db_fail_memory(context, "the likelihood of spots");
+}
+
+/* With this thickness of nodes (1/angstrom) beside spreads of angles, turns are those of far nodes. */
+static void thicken_by(db_evidence *e, double thickness) {
+    for (size_t i = 0; i < e->count; i++) {
+        db_evidence_spot *const s = &e->spot[i];
+        double across[3];
+        db_cross(e->s0, s->q, across);
+        const double length = db_length(across) / db_length(e->s0),
+                     by = length / hypot(length, thickness);
+        for (int k = 0; k < 3; k++) s->offset[6 + k] *= by;
+        for (int k = 0; k < DB_SWEEPS; k++) s->sweep[k][2] *= by;
+        s->volume *= by;
+    }
+}
+
+/* Finds the likeliest thickness among multiples of the mean length of scattering vectors. other: room for the judged spots. As a
+ * further parameter it must raise the log likelihood by half the ln of their number (G. Schwarz, see verdict.c). */
+static void find_thickness(const db_context *context, db_evidence *e, db_evidence *other) {
+    const double first = 0.125, most = 4, none = db_margin_over_none(e);
+    double mean = 0, best = none, found = 0;
+    db_evidence_width width[DB_HALVES] = { { 0 } };
+    for (size_t i = 0; i < e->judged; i++) mean += db_length(e->spot[i].q) / (double)e->judged;
+    for (double times = first; times <= most; times *= 2) {
+        memcpy(other->spot, e->spot, e->judged * sizeof *e->spot);
+        thicken_by(other, times * mean);
+        fit_halves(context, other);
+        const double likelihood = db_margin_over_none(other);
+        if (!(likelihood > best)) break;
+        best = likelihood;
+        found = times * mean;
+        memcpy(width, other->width, sizeof width);
+    }
+    if (!(best - none > fmax(0, 0.5 * log((double)e->judged)))) return;
+    thicken_by(e, found);
+    memcpy(e->width, width, sizeof width);
+    for (int half = 0; half < DB_HALVES; half++)
+        db_evidence_lattice(e, e->lattice, half, e->count, e->density[half]);
+}
+
+db_status db_evidence_thicken(db_context *context, db_evidence *e) {
+    db_evidence other = *e;
+    other.count = e->judged;
+    other.spot = malloc((e->judged + 1) * sizeof *other.spot);
+    other.density[0] = calloc(DB_HALVES * e->judged + 1, sizeof *other.density[0]);
+    const db_status status =
+        db_need_memory(context, other.spot && other.density[0], "the likelihood of spots");
+    if (status == DB_OK) {
+        other.density[1] = other.density[0] + e->judged;
+        find_thickness(context, e, &other);
+        e->is_thick = 1;
+    }
+    db_evidence_clear(&other);
+    return status;
 }
 
 db_status db_judged_spots_find(db_context *context, const db_experiment *model,

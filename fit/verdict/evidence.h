@@ -12,6 +12,10 @@ db_status db_evidence_make(db_context *context, const db_experiment *model,
                            const db_observed_spots *spots, db_evidence *evidence);
 void db_evidence_clear(db_evidence *evidence);
 
+/* Nodes of small blocks are thick, and a node near the beam stays on the Ewald sphere over a larger turn than a far one.
+ * Evidence without this takes all turns for alike. */
+db_status db_evidence_thicken(db_context *context, db_evidence *e);
+
 /* 0: the lattice (columns) is none. */
 int db_evidence_nodes_of(const db_evidence *e, const double lattice[9], db_evidence_nodes *nodes);
 
@@ -40,6 +44,9 @@ void db_evidence_parts(size_t judged, const double *density, const double *besid
 
 /* ln of the likelihood of a spot minus ln of the likelihood at random places, with the widths of the other half. */
 double db_evidence_of_spot(const db_evidence *e, size_t spot);
+
+/* The sum of these over the judged spots: the margin of the lattice over spots at random places. */
+double db_margin_over_none(const db_evidence *e);
 
 /* Is a spot likelier at a node of the lattice than at a random place, with these widths? */
 int db_evidence_is_at(const db_evidence *e, size_t spot);

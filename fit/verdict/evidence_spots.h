@@ -37,6 +37,7 @@ typedef struct db_evidence {
     db_evidence_width width[DB_HALVES];
     double lattice[9]; /* columns a*, b*, c* */
     double node_turn;  /* degree: standard deviation of the model's nodes at a typical spot */
+    int is_thick;      /* nodes may be thick (db_evidence_thicken) */
     db_isa isa;
     /* of the model: rotation about an axis by half of its range either way (degree), wave numbers */
     double axis[3], half_rotation, s0[3], wave_number[2];

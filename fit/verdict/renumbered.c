@@ -62,6 +62,7 @@ typedef struct numbering {
     double *usual;  /* standard deviations of moves */
     double *start, *value, *other, *step, *room;
     double found[2]; /* pixels by which a search has moved the beam centre */
+    int is_thick;    /* of the evidence */
 } numbering;
 
 /* Settings that refine orientation, beam centre, distance and tilts, and what else was refined and moves spots: a held
@@ -356,12 +357,13 @@ static db_status judge_moved(const numbering *n, const db_experiment *moved,
         *s = spots->spot[i];
         for (size_t k = 0; k < 2 && shift; k++) s->position[k] += n->value[shift + k];
     }
-    const db_status status = db_evidence_make(n->context, moved, &shifted, &other);
+    db_status status = db_evidence_make(n->context, moved, &shifted, &other);
     free(shifted.spot);
     DB_TRY(status);
+    if (n->is_thick) status = db_evidence_thicken(n->context, &other);
     *likelihood = db_margin_over_none(&other);
     db_evidence_clear(&other);
-    return DB_OK;
+    return status;
 }
 
 /* Fits the model with changed indices, and takes its likelihood. value: where it ends. */
@@ -501,6 +503,7 @@ db_status db_margin_over_renumbered(db_context *context, const db_experiment *mo
             db_fit_settings_find(settings, d ? DB_BEAM_SLOW : DB_BEAM_FAST);
         if (beam) n.found[d] = beam->moved / model->detector.panels[0].pixel_size[d];
     }
+    n.is_thick = e->is_thick;
     if (status == DB_OK) status = take_room(e, &n);
     if (status == DB_OK) {
         number_spots(spots, e, &n);

@@ -21,12 +21,6 @@ enum {
     WAYS = 7 + 13 + 35
 }; /* factors on the number of nodes: 2 to 4, or divided by them */
 
-double db_margin_over_none(const db_evidence *e) {
-    double sum = 0;
-    for (size_t i = 0; i < e->judged; i++) sum += db_evidence_of_spot(e, i);
-    return sum;
-}
-
 /* How rivals are compared with a model: its spots, and room for the densities of a rival. */
 typedef struct comparer {
     const db_evidence *evidence;

@@ -28,8 +28,7 @@ typedef struct db_moved_model {
     double edge[3];  /* factors on the model's edges; 1 except for a stretched model */
 } db_moved_model;
 
-/* Margin over spots at random places; the second finds the spots of an image. */
-double db_margin_over_none(const db_evidence *e);
+/* Margin over spots at random places (db_margin_over_none), of the spots of an image. */
 db_status db_margin_of_spots(db_context *context, const db_experiment *model,
                              const db_fit_data *data, double *margin);
 

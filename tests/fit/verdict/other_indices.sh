@@ -37,6 +37,13 @@ near beam_slow "$(refined found.json beam_slow)" 23.386 0.02
 configuration right "84.03, 61.92, 69.24, 90, 109.726, 90" "0, 0, 0" 60.543 "150.633, 135.464" "0, 0, 0" yes
 fit 0 right.yaml --no-report --output found_right
 
+# Small blocks stay on the Ewald sphere over large turns near the beam. With an axis along it, other indices lessen these turns.
+"$DUALBRAGG" sim -cell 60 60 40 90 90 90 -misset -3.848 86.821 -93.973 -default_F 1000 -b_factor 15 -N 15 -gauss_xtal -spots closed \
+    -mosaic_rms 0.12 -bandwidth_rms 0.002 -lambda 1.3 -distance 100 -detpixels 500 -pixel 0.25 -fluence 1e26 -water 0.6 \
+    -footprint_rms 0.08 -seed 3 -noisefile small.img -bits 32 --quiet
+fit 0 small.img --cell 60,60,40 --symmetry "P 4" --no-report --output found_small
+near "beam_slow of small blocks" "$(refined found_small.json beam_slow)" 62.75 0.02
+
 # All shots of a list share the beam centre, so none of them takes other indices with a beam of its own.
 "$DUALBRAGG" sim -cell 60 60 40 90 90 90 -default_F 1000 -b_factor 15 -N 15 -gauss_xtal -spots closed -mosaic_rms 0.12 \
     -bandwidth_rms 0.002 -lambda 1.3 -distance 100 -detpixels 500 -pixel 0.25 -fluence 1e26 -water 0.6 -footprint_rms 0.08 \

@@ -166,6 +166,33 @@ static void widths_and_part_are_those_of_the_spots(void **state) {
     db_evidence_clear(&e);
 }
 
+/* Nodes of a thickness turn farther near the beam. Thin ones keep their likelihood. */
+static void turns_of_thick_nodes_grow_near_the_beam(void **state) {
+    (void)state;
+    const double thickness = 0.1;
+    double back[9], before;
+    db_evidence e;
+    make(CELL, NULL, &e);
+    before = db_margin_over_none(&e);
+    assert_int_equal(db_evidence_thicken(context, &e), DB_OK);
+    assert_true(db_margin_over_none(&e) == before);
+    assert_true(db_invert(OFFSET, back));
+    for (size_t i = 0; i < SPOTS; i++) {
+        double *const q = e.spot[i].q, apart[3];
+        const double off[3] = { 0, 0, TURN * normal() * thickness / hypot(q[0], q[1]) };
+        db_apply(back, off, apart);
+        for (int k = 0; k < 3; k++) q[k] += apart[k];
+    }
+    for (int half = 0; half < DB_HALVES; half++) db_evidence_fit(&e, half);
+    before = db_margin_over_none(&e);
+    assert_int_equal(db_evidence_thicken(context, &e), DB_OK);
+    print_message("log likelihood %.1f, thick %.1f\n", before, db_margin_over_none(&e));
+    assert_true(db_margin_over_none(&e) > before + 10);
+    for (int half = 0; half < DB_HALVES; half++)
+        assert_true(e.width[half].turn > 0.75 * TURN && e.width[half].turn < 1.05 * TURN);
+    db_evidence_clear(&e);
+}
+
 /* A node that turns while it is recorded has its spot anywhere along its way: the coordinate along it tells no width there. */
 static void widths_are_those_across_recorded_lines(void **state) {
     (void)state;
@@ -688,6 +715,7 @@ int main(void) {
         cmocka_unit_test(margins_are_those_of_spots_held_out),
         cmocka_unit_test(nodes_are_nearest_where_they_are_recorded),
         cmocka_unit_test(widths_and_part_are_those_of_the_spots),
+        cmocka_unit_test(turns_of_thick_nodes_grow_near_the_beam),
         cmocka_unit_test(widths_are_those_across_recorded_lines),
         cmocka_unit_test(spots_anywhere_have_the_density_1),
         cmocka_unit_test(cells_that_are_too_large_are_told),
