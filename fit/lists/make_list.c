@@ -30,10 +30,12 @@ static int by_path(const void *a, const void *b) {
     return order ? order : (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* An image may be named in several ways; what is not there keeps its name. */
+/* An image may be named in several ways; what is not there keeps its name. FILE is the only image of a file, FILE#1. */
 static char *path_of(const char *name) {
-    char *const whole = db_whole_path(name);
-    return whole ? whole : strdup(name);
+    char *const whole = db_whole_path(name), *const path = whole ? whole : strdup(name),
+                *const sign = path ? strrchr(path, '#') : NULL;
+    if (sign && strcmp(sign, "#1") == 0) *sign = '\0';
+    return path;
 }
 
 /* Names the image of an entry. A shot whose configuration cannot be read is excluded later, with the reason. */

@@ -20,7 +20,7 @@ static inline const char *db_file_name(const char *path) { return path + db_fold
 DB_API char *db_path_beside(const char *beside, const char *name);
 
 /* The path from the root of a file, or of an image of many in a file, FILE#N or FILE#EVENT, which keeps what stands
- * from # on. To be freed; NULL: there is no such file, or no memory. */
+ * from # on, but for zeros ahead of its numbers. To be freed; NULL: there is no such file, or no memory. */
 DB_API char *db_whole_path(const char *name);
 
 #endif

@@ -10,7 +10,14 @@ printf 'set.h5#1 model.misset=[10.06, 20.05, 30.04]\nset.h5#2 model.misset=[50.0
 { shots_model 100 && cat << 'END'; } > many.yaml
 refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}}
 END
-mkdir o
+# an image is the same however its name is written
+ln -s set.h5 link.h5
+mkdir -p o
+for again in set.h5#02 ./set.h5#2 o/../set.h5#002 link.h5#2 "$PWD/link.h5#0002"; do
+    { cat shots.txt; echo "$again model.misset=[50.06, -9.95, 70.04]"; } > twice.txt
+    fit 3 many.yaml shots.list=twice.txt --output twice --no-report
+    grep -qF "twice.txt:3: $again is listed in line 2, too" err || fail "an image listed twice, $again: $(cat err)"
+done
 fit 0 many.yaml --output o/run --no-report
 for list in o/run.expt o/run_shots/*.expt; do
     grep -qF "\"$(pwd -P)/set.h5\"" "$list" || fail "$list: no whole path: $(grep -F set.h5 "$list")"
