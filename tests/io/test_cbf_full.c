@@ -586,6 +586,40 @@ static void open_circles_are_noticed(void **state) {
     }
 }
 
+/* Axes of the detector, which the frame or the start of the scan places. */
+static void open_axes_of_the_detector_are_noticed(void **state) {
+    (void)state;
+    static const struct {
+        const char *from[2], *to[2], *expected;
+    } cases[] = {
+        { { "Z 0 0 105", "ARM 0 0 0" }, { "Z . . 105", "ARM ? . ." }, "" },
+        { { "Z 0 0 105" }, { "Z 0 0 ?  " }, "open.cbf: axis Z: its displacement is not known" },
+        { { "FRAME1 ARM 20", "ARM 0 0 0" },
+          { "FRAME1 ARM ? ", "ARM . 0 0" },
+          "open.cbf: axis ARM: its angle is not known" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t size;
+        char *const bytes = load_file(swung("", "OMEGA", 0.5), &size);
+        for (int k = 0; k < 2 && cases[i].from[k]; k++) {
+            char *const at = strstr(bytes, cases[i].from[k]);
+            assert_non_null(at);
+            memcpy(at, cases[i].to[k], strlen(cases[i].to[k]));
+        }
+        const char *const path = folder_file("open.cbf", bytes, size);
+        free(bytes);
+        db_measured_image image;
+        notices[0] = '\0';
+        db_context_set_notices(test_context(), keep_notice, NULL);
+        expect_ok(test_context(), db_read_image(test_context(), path, &image));
+        db_context_set_notices(test_context(), NULL, NULL);
+        db_measured_image_clear(&image);
+        print_message("%s\n", notices);
+        assert_non_null(strstr(notices, cases[i].expected));
+        assert_true(*cases[i].expected || !strstr(notices, "not known"));
+    }
+}
+
 static void axes_that_lead_nowhere_are_named(void **state) {
     (void)state;
     static const struct {
@@ -847,6 +881,7 @@ int main(void) {
         cmocka_unit_test(tables_win_over_lines),
         cmocka_unit_test(goniometers_of_many_circles_are_refused),
         cmocka_unit_test(open_circles_are_noticed),
+        cmocka_unit_test(open_axes_of_the_detector_are_noticed),
         cmocka_unit_test(axes_that_lead_nowhere_are_named),
         cmocka_unit_test(panels_must_have_one_width),
         cmocka_unit_test(sections_without_names_are_panels),

@@ -36,6 +36,7 @@ static db_status open_tables(placed_file *f, const db_file_content *content) {
 static db_status read_placed(placed_file *f, const db_file_content *content) {
     DB_TRY(db_cbf_arrays_open(f->context, f->path, content, &f->arrays));
     DB_TRY(db_imgcif_scan_read(&f->tables, &f->scan, &f->turns));
+    db_imgcif_tell_open_detector(&f->tables);
     return db_imgcif_beam_read(&f->tables, &f->beam);
 }
 

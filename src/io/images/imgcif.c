@@ -283,13 +283,26 @@ static long innermost(const db_imgcif *t) {
     return -1;
 }
 
-/* Tells of a circle whose angle the tables leave open. */
-static void tell_open(const db_imgcif *t, db_word id) {
+/* Tells of an axis of a circle or of the detector whose setting the tables leave open. */
+static void tell_open(const db_imgcif *t, db_word id, int turns) {
+    const char *const item = turns ? "angle" : "displacement";
     if (row_in_frame(t, id) < 0 && row_with(&t->scan_axis, "axis_id", id) < 0) return;
     db_notice(t->context,
-              "%s: axis %.*s: its angle is not known (diffrn_scan_frame_axis.angle, "
-              "diffrn_scan_axis.angle_start): the circle is taken to stand at 0",
-              t->path, DB_WORD_ARGUMENTS(id));
+              "%s: axis %.*s: its %s is not known (diffrn_scan_frame_axis.%s, "
+              "diffrn_scan_axis.%s_start): the axis is taken to stand at 0",
+              t->path, DB_WORD_ARGUMENTS(id), item, item, item);
+}
+
+void db_imgcif_tell_open_detector(const db_imgcif *t) {
+    for (size_t row = 0; row < t->axis.rows; row++) {
+        const db_word id = value(&t->axis, row, "id"), type = value(&t->axis, row, "type");
+        const int turns = db_word_is(type, "rotation");
+        int known = 1;
+        if (db_word_is(value(&t->axis, row, "equipment"), "detector") &&
+            (turns || db_word_is(type, "translation")))
+            (void)setting_of(t, id, turns, &known);
+        if (!known) tell_open(t, id, turns);
+    }
 }
 
 static double width_of(const db_imgcif *t, db_word id) {
@@ -316,7 +329,7 @@ db_status db_imgcif_scan_read(const db_imgcif *t, db_imgcif_scan *scan, int *fou
         const double angle = setting_of(t, id, 1, &known), width = width_of(t, id);
         double vector[3];
         if (is_circle(t, row)) {
-            if (!known) tell_open(t, id);
+            if (!known) tell_open(t, id, 1);
             DB_TRY(direction_of(t, row, vector));
             if (fabs(width) > 0 && turning)
                 return fail_axis(t, id, "one axis that turns in an image, found a second one");

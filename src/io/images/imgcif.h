@@ -33,6 +33,9 @@ typedef struct db_imgcif_scan {
     double fixed[9], setting[9];
 } db_imgcif_scan;
 
+/* Tells of axes of the detector whose settings are listed, but not known. */
+void db_imgcif_tell_open_detector(const db_imgcif *tables);
+
 /* found: 0 if the tables have no goniometer. */
 db_status db_imgcif_scan_read(const db_imgcif *tables, db_imgcif_scan *scan, int *found);
 
