@@ -375,8 +375,9 @@ static void thicken_by(db_evidence *e, double thickness) {
     }
 }
 
-/* Finds the likeliest thickness among multiples of the mean length of scattering vectors. other: room for the judged spots. As a
- * further parameter it must raise the log likelihood by half the ln of their number (G. Schwarz, see verdict.c). */
+/* Finds the likeliest thickness among multiples of the mean length of scattering vectors. As a further parameter it must
+ * raise the log likelihood by half the ln of the number of spots (G. Schwarz, see verdict.c). other: room for the judged
+ * spots. */
 static void find_thickness(const db_context *context, db_evidence *e, db_evidence *other) {
     const double first = 0.125, most = 4, none = db_margin_over_none(e);
     double mean = 0, best = none, found = 0;

@@ -236,8 +236,9 @@ static db_status look_at_moved(const judge *j, const db_evidence *e, db_moved_mo
                                      renumbered);
 }
 
-/* Nodes of small blocks are thick: they stay on the Ewald sphere over larger turns near the beam than far from it. Other indices
- * may lessen the turns of nodes near the beam although the model is right. So a rival must be likelier with thick nodes, too. */
+/* Nodes of small blocks are thick: they stay on the Ewald sphere over larger turns near the beam than far from it. Other
+ * indices may lessen the turns of nodes near the beam although the model is right. So a rival must be likelier with thick
+ * nodes, too. */
 static db_status look_at_thick(const judge *j, db_moved_model *moved,
                                db_renumbered_model *renumbered) {
     const double least = j->verdict->test[DB_FIT_TEST_MOVED].least;
