@@ -53,6 +53,26 @@ for c in -1 1; do # a and b: reverse, obverse
     [ "$(wc -l < turned)" -eq $(((1 - c) / 2)) ] || fail "$c: $(cat kept.log)"
     [ "$(awk '!/^#/ && ($2 - $1 + $3) % 3 == 0' kept.hkl | wc -l)" -gt 100 ] || fail "$c: few reflections"
 done
+# known amplitudes have obverse indices, too
+awk '{ print -$1, -$2, $3, $4 }' obverse.hkl > reverse.hkl
+awk '($2 - $1 + $3) % 3' reverse.hkl | cat obverse.hkl - > both.hkl
+cat > known.yaml <<END
+image: obverse.img
+model: {cell: [60, 60, 70, 90, 90, 120], symmetry: R 3, misset: [37, 11, 53], Ncells: [20, 20, 20], shape: gauss, spots: closed,
+        mosaic_rms: 0.1, footprint_rms: [0.05, 0.05]}
+intensity: {hkl: obverse.hkl}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}}
+END
+for c in -1 1; do
+    orientation="model.orientation=[$c, 0, 0, 0, $c, 0, 0, 0, 1]"
+    fit 0 known.yaml "$orientation" --no-report --output of_known
+    grep -q "explains 9. % of the strong pixels" of_known.log || fail "$c, known amplitudes: $(grep explains of_known.log)"
+    fit 3 known.yaml "$orientation" intensity.hkl=reverse.hkl --no-report --output of_known
+    grep -q "reverse.hkl: of [0-9]* amplitudes [0-9]* have reverse indices of R .* write -h,-k,l in place of h,k,l" err ||
+        fail "$c, reverse amplitudes: $(cat err)"
+done
+# a list of both kinds has all that the model needs
+fit 0 known.yaml "model.orientation=[1, 0, 0, 0, 1, 0, 0, 0, 1]" intensity.hkl=both.hkl --no-report --output of_known
 # a found cell must have the named centring
 fit 0 obverse.img --symmetry "H 3" --no-report --output found
 for group in "P 61 2 2" 178; do
