@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS = 24, MOST_VECTORS = 200 };
+enum { PARTS = DB_INDEXING_PARTS, MOST_VECTORS = 200 };
 
 /* Lattice vectors with the length of an edge. */
 typedef struct vectors {
@@ -197,6 +197,36 @@ void db_indexings_of_centring(const double cell[6], int centring, double toleran
             rotation[i] = indexings->way[w].matrix[3 * (i % 3) + i / 3] / PARTS;
     }
     db_indexings_find(cell, &keep, tolerance, indexings);
+}
+
+/* Do all reflections that a centring allows have whole products with a vector, in fractions of the edges? */
+static int is_translation(int centring, const int v[3]) {
+    enum { SIDE = 5 };
+    for (int n = 0; n < SIDE * SIDE * SIDE; n++) {
+        const int hkl[3] = { n / SIDE / SIDE, n / SIDE % SIDE, n % SIDE };
+        if (!db_centring_forbids(centring, hkl) &&
+            (hkl[0] * v[0] + hkl[1] * v[1] + hkl[2] * v[2]) % PARTS != 0)
+            return 0;
+    }
+    return 1;
+}
+
+void db_indexings_of_lattice(const double cell[6], int centring, double tolerance,
+                             db_indexings *indexings) {
+    static const int part[4] = { 0, PARTS / 3, PARTS / 2, 2 * PARTS / 3 };
+    db_space_group lattice = {
+        .number = 1, .symmetry = { .count = 1, .rotation = { { 1, 0, 0, 0, 1, 0, 0, 0, 1 } } }
+    };
+    int kept = 1;
+    for (int n = 0; n < 64; n++) {
+        const int v[3] = { part[n / 16], part[n / 4 % 4], part[n % 4] };
+        if (is_translation(centring, v))
+            memcpy(lattice.centring[lattice.centring_count++], v, sizeof v);
+    }
+    db_indexings_find(cell, &lattice, tolerance, indexings);
+    for (int w = 1; w < indexings->count; w++)
+        if (!db_indexing_is_exact(&indexings->way[w])) indexings->way[kept++] = indexings->way[w];
+    indexings->count = kept;
 }
 
 int db_indexing_apply(const db_indexing *way, const int hkl[3], int turned[3]) {

@@ -7,9 +7,9 @@
 #include <dualbragg/reflections.h>
 
 /* No lattice has more rotations. */
-enum { DB_MOST_INDEXINGS = 24, DB_INDEXING_TEXT = 80 };
+enum { DB_MOST_INDEXINGS = 24, DB_INDEXING_PARTS = 24, DB_INDEXING_TEXT = 80 };
 
-/* Changes indices to h' = P h / 24 (P of centred lattices may contain fractions). */
+/* Changes indices, and edges, to h' = P h / 24 (P of centred lattices may contain fractions). */
 typedef struct db_indexing {
     int matrix[9];
     double strain; /* largest change of an edge (relative) or an angle (radian) */
@@ -29,6 +29,11 @@ void db_indexings_find(const double cell[6], const db_space_group *group, double
  * reverse or back). The first is the identity, and the only one if all rotations of the cell keep the centring. */
 void db_indexings_of_centring(const double cell[6], int centring, double tolerance,
                               db_indexings *indexings);
+
+/* Ways to index a lattice of a centring whose cell then has other edges or angles, though little else; the first is the
+ * identity. */
+void db_indexings_of_lattice(const double cell[6], int centring, double tolerance,
+                             db_indexings *indexings);
 
 /* 0: the new indices are not whole numbers, which does not happen for reflections of the lattice. */
 int db_indexing_apply(const db_indexing *way, const int hkl[3], int turned[3]);

@@ -8,8 +8,10 @@
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/merge/indexing.h"
+#include "fit/search/lattice_fit.h"
 #include "fit/search/orientation_search.h"
 #include "fit/search/search_spots.h"
+#include "base/cell_constants.h"
 #include "base/degree.h"
 #include "base/vector.h"
 
@@ -262,21 +264,79 @@ static db_status turn_setting(db_context *context, const db_indexing *way, db_cr
     return DB_OK;
 }
 
-/* Found nodes have indices that the named centring allows: a rotation of the cell may make other ones of these. */
-static db_status allow_indices(db_context *context, const db_fit_settings *settings,
-                               const db_search_spots *list, series *s) {
-    const double *const cell = s->experiment->crystal.cell;
-    const int centring = db_centring_of_cell(settings->centring, cell);
-    db_indexings ways;
-    db_indexings_of_centring(cell, centring, DB_INDEXING_STRAIN, &ways);
-    for (size_t l = 0; l < s->count && ways.count > 1; l++) {
-        db_crystal crystal = s->experiment->crystal;
-        double gain;
-        const int best = best_setting(s, s->turn[l], list, centring, &ways, s->marked, &gain);
-        memcpy(crystal.orientation, s->lattice[l].orientation, sizeof crystal.orientation);
-        if (best) DB_TRY(turn_setting(context, &ways.way[best], &crystal));
-        memcpy(s->lattice[l].orientation, crystal.orientation, sizeof crystal.orientation);
+/* Spots near nodes of a lattice, the strongest of them. */
+static size_t spots_of(const series *s, const double turn[9], const db_search_spots *list,
+                       unsigned char *near, db_search_spot *own) {
+    size_t count = 0;
+    (void)db_orientation_agreement(&s->cell, turn, beside, list->spot, list->count, near);
+    for (size_t i = 0; i < list->count && count < MOST; i++)
+        if (near[i]) own[count++] = list->spot[i];
+    return count;
+}
+
+/* The rows of a lattice, indexed another way. */
+static void rows_of(const series *s, const double turn[9], const db_indexing *way, double rows[9]) {
+    double a_star[9], real[9], edges[9];
+    db_search_lattice_turn(&s->cell, turn, a_star, real);
+    for (int i = 0; i < 9; i++) edges[i] = (double)way->matrix[i] / DB_INDEXING_PARTS;
+    db_multiply(edges, real, rows);
+}
+
+/* Which way to lay the cell upon a lattice makes its spots likeliest? near: room for all spots. */
+static int likeliest_way(const series *s, const double turn[9], const db_search_spot *spots,
+                         size_t count, const db_indexings *ways, unsigned char *near) {
+    static const int as_laid[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    db_cell_ties rigid = { .follows = { -1, -1, -1, -1, -1, -1 } };
+    double highest = -INFINITY;
+    int best = 0;
+    db_cell_of_edges(s->cell.real, rigid.fixed);
+    for (int w = 0; w < ways->count; w++) {
+        db_lattice lattice = { .distance = 0 };
+        rows_of(s, turn, &ways->way[w], lattice.real);
+        const double likelihood = db_lattice_likelihood(
+            &lattice, as_laid, &rigid, DB_LATTICE_HOLDS_NOTHING, spots, count, near);
+        if (!(likelihood > highest)) continue;
+        highest = likelihood;
+        best = w;
     }
+    return best;
+}
+
+/* Indexes a lattice another way, with the cell that it has. spots: those near its nodes. */
+static void index_anew(series *s, size_t l, const db_indexing *way, const db_search_spot *spots,
+                       size_t count) {
+    double rows[9], *const turn = s->turn[l];
+    db_crystal crystal = s->experiment->crystal;
+    rows_of(s, turn, way, rows);
+    db_lattice_nearest_turn(s->cell.real, rows, turn);
+    db_orientation_refine(&s->cell, spots, count, turn);
+    turn_crystal(s->experiment, turn, &crystal);
+    memcpy(s->lattice[l].orientation, crystal.orientation, sizeof crystal.orientation);
+}
+
+/* Found nodes have indices that the named centring allows: a rotation of the cell may make other ones of these. A cell that
+ * nearly has more symmetry has spots near its nodes in several ways; it is laid where they fit. */
+static db_status choose_indices(db_context *context, const db_fit_settings *settings,
+                                const db_search_spots *list, series *s) {
+    const double much = 0.03; /* such a strain shows in any search */
+    double cell[6];
+    db_indexings ways, layings;
+    db_cell_of_edges(s->cell.real, cell);
+    const int centring = db_centring_of_cell(settings->centring, cell);
+    db_indexings_of_centring(cell, centring, DB_INDEXING_STRAIN, &ways);
+    db_indexings_of_lattice(cell, centring, much, &layings);
+    if (ways.count == 1 && layings.count == 1) return DB_OK;
+    db_search_spot *const own = malloc(MOST * sizeof *own);
+    if (!own) return db_fail_memory(context, "the spots of a lattice");
+    for (size_t l = 0; l < s->count; l++) {
+        double gain;
+        const size_t count = spots_of(s, s->turn[l], list, s->marked, own);
+        const int allowed = best_setting(s, s->turn[l], list, centring, &ways, s->marked, &gain);
+        if (allowed) index_anew(s, l, &ways.way[allowed], own, count);
+        const int laid = likeliest_way(s, s->turn[l], own, count, &layings, s->marked);
+        if (laid) index_anew(s, l, &layings.way[laid], own, count);
+    }
+    free(own);
     return DB_OK;
 }
 
@@ -293,7 +353,7 @@ static db_status find_all(db_context *context, const db_fit_settings *settings,
         while (status == DB_OK && s->count < most) status = find_next(context, settings, most, s);
         if (status == DB_ERROR_INPUT && s->count) status = DB_OK;
         if (status == DB_OK) drop_doubtful(s);
-        if (status == DB_OK) status = allow_indices(context, settings, list, s);
+        if (status == DB_OK) status = choose_indices(context, settings, list, s);
     }
     for (size_t l = 0; l < s->count; l++) {
         for (int i = 0; i < 3; i++)

@@ -303,8 +303,8 @@ static void rows_of(const tied *t, double real[9]) {
     db_multiply(t->from_edges, turned, real);
 }
 
-/* The rotation nearest to the map between two sets of rows (polar decomposition, by Newton's method). */
-static void nearest_turn(const double from[9], const double to[9], double turn[9]) {
+/* Polar decomposition, by Newton's method. */
+void db_lattice_nearest_turn(const double from[9], const double to[9], double turn[9]) {
     double inverse[9], map[9];
     if (!db_invert(from, inverse)) return;
     db_multiply(inverse, to, map); /* of rows, so its transpose turns */
@@ -379,7 +379,7 @@ static int fit_tied(db_lattice *lattice, const int integers[9], const db_cell_ti
     db_cell_of_edges(rows, t.cell);
     db_cell_regularize(ties, t.cell, &worst[0], &worst[1]);
     db_lattice_rows(t.cell, standard);
-    nearest_turn(standard, rows, t.turn);
+    db_lattice_nearest_turn(standard, rows, t.turn);
     rows_of(&t, lattice->real);
     for (int r = 0; r < ROUGH + EXACT; r++) {
         if (r == ROUGH) {
@@ -438,6 +438,15 @@ static double part_likelihood(const db_lattice *lattice, const lattice_widths *w
                DB_STUDENT_POWER * log1p(square_in(width, &square) / DB_STUDENT_FREEDOM);
     }
     return sum;
+}
+
+double db_lattice_likelihood(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
+                             db_lattice_held held, const db_search_spot *spots, size_t count,
+                             unsigned char *near) {
+    lattice_widths width;
+    if (!fit_tied(lattice, integers, ties, held, spots, count, near, &width)) return (double)NAN;
+    memset(near, 0, count);
+    return part_likelihood(lattice, &width, spots, count, near, 0);
 }
 
 db_lattice_evidence db_lattice_held_out(const db_lattice *from, const int integers[9],

@@ -53,6 +53,14 @@ double db_lattice_fit_tied(db_lattice *lattice, const int integers[9], const db_
                            db_lattice_held held, const db_search_spot *spots, size_t count,
                            unsigned char *near);
 
+/* As db_lattice_fit_tied; returns the log likelihood of all spots about nodes, but for a constant. */
+double db_lattice_likelihood(db_lattice *lattice, const int integers[9], const db_cell_ties *ties,
+                             db_lattice_held held, const db_search_spot *spots, size_t count,
+                             unsigned char *near);
+
+/* The rotation nearest to the map between two sets of rows; `turn` stays if the first are in a plane. */
+void db_lattice_nearest_turn(const double from[9], const double to[9], double turn[9]);
+
 enum { DB_LATTICE_PARTS = 4, DB_NO_LATTICE_PART = 255 };
 
 /* Divides spots into quarters of neighbours on the detector. at: room for 2 `count`. */

@@ -264,6 +264,12 @@ static void try_pairs(search *s, double turn[9], db_agreement *agreement) {
     choose(s, turn, agreement);
 }
 
+void db_orientation_refine(const db_search_lattice *lattice, const db_search_spot *spots,
+                           size_t count, double turn[9]) {
+    const search s = { .lattice = lattice, .spots = spots, .count = count };
+    refine(&s, turn);
+}
+
 db_agreement db_orientation_agreement(const db_search_lattice *lattice, const double turn[9],
                                       double times, const db_search_spot *spots, size_t count,
                                       unsigned char *near) {

@@ -11,6 +11,10 @@ db_status db_orientation_search(db_context *context, const db_search_lattice *la
                                 const db_search_spot *spots, size_t count, size_t lattices,
                                 double effort, double turn[9], db_agreement *agreement);
 
+/* Turns a lattice to its spots, which it misses by little. */
+void db_orientation_refine(const db_search_lattice *lattice, const db_search_spot *spots,
+                           size_t count, double turn[9]);
+
 /* Agreement of spots with the nodes of a lattice turned by `turn`, within `times` the tolerance of a crystal that
  * was found. near: 1 for spots near a node, else 0; a spot does not count if chance puts half of all points so
  * near. */

@@ -142,6 +142,62 @@ static void centred_nodes_get_indices_that_the_centring_allows(void **state) {
     }
 }
 
+/* Is the cell, indexed as another crystal's lattice is, the same? Otherwise indices belong to nodes of other lengths. */
+static int is_same_cell(const db_crystal *one, const db_crystal *other) {
+    double from[9], to[9], inverse[9], indices[9], edges[9], metric[9], turned[9], back[9];
+    db_crystal_matrix(one, from);
+    db_crystal_matrix(other, to);
+    assert_true(db_invert(to, inverse));
+    db_multiply(inverse, from, indices);
+    for (int i = 0; i < 9; i++) indices[i] = rint(2 * indices[i]) / 2; /* of a centring */
+    db_transpose(from, back);
+    db_multiply(back, from, metric);
+    db_transpose(to, back);
+    db_multiply(back, to, edges);
+    db_transpose(indices, back);
+    db_multiply(back, edges, turned);
+    db_multiply(turned, indices, edges);
+    for (int i = 0; i < 9; i++)
+        if (fabs(edges[i] - metric[i]) > 1e-6 * metric[4 * (i / 3)]) return 0;
+    return 1;
+}
+
+/* A cell that nearly has more symmetry can be laid upon a lattice in several ways, all of which have spots near nodes. */
+static void nearly_symmetric_cells_are_laid_where_they_fit(void **state) {
+    (void)state;
+    enum { ORIENTATIONS = 4 };
+    static const struct {
+        int centring;
+        double cell[6];
+    } of[] = { { 'P', { 40, 42, 40.2, 90, 90.3, 90 } },
+               { 'P', { 58, 71, 63, 90, 90.4, 90 } },
+               { 'P', { 58, 58.3, 80, 90, 90, 90 } },
+               { 'P', { 50, 60, 70, 90.3, 89.6, 90.4 } },
+               { 'C', { 60, 103.5, 80, 90, 90, 90 } } };
+    int all = 1;
+    gsl_rng_set(chance, 30);
+    for (size_t c = 0; c < sizeof of / sizeof *of; c++) {
+        db_experiment e;
+        int right = 0;
+        make_centred(of[c].centring, of[c].cell, &e);
+        for (int i = 0; i < 3; i++) e.crystal.Ncells[i] = 20;
+        for (int i = 0; i < ORIENTATIONS; i++) {
+            db_fit_orientation found;
+            db_experiment start;
+            turn_at_random(chance, &e.crystal);
+            assert_int_equal(find(&e, of[c].centring, (unsigned long)i + 1, &start, &found), DB_OK);
+            right += is_same_cell(&e.crystal, &start.crystal);
+            db_experiment_clear(&start);
+        }
+        print_message("%c %g %g %g %g %g %g: %d of %d\n", of[c].centring, of[c].cell[0],
+                      of[c].cell[1], of[c].cell[2], of[c].cell[3], of[c].cell[4], of[c].cell[5],
+                      right, ORIENTATIONS);
+        all &= right == ORIENTATIONS;
+        db_experiment_clear(&e);
+    }
+    assert_true(all);
+}
+
 /* What is refined may be known roughly: all edges off by a factor, the beam's centre by pixels. */
 static void roughly_known(db_experiment *start, double scale, double fast, double slow) {
     const double pixel = start->detector.panels[0].pixel_size[0];
@@ -549,6 +605,7 @@ int main(void) {
         cmocka_unit_test(random_orientations_come_back),
         cmocka_unit_test(many_random_orientations_come_back_slow),
         cmocka_unit_test(centred_nodes_get_indices_that_the_centring_allows),
+        cmocka_unit_test(nearly_symmetric_cells_are_laid_where_they_fit),
         cmocka_unit_test(a_rough_cell_and_beam_come_back),
         cmocka_unit_test(a_search_stays_in_the_ranges),
         cmocka_unit_test(a_wrong_ratio_of_edges_does_not_change_all_indices),
