@@ -110,6 +110,15 @@ static db_status check_amplitudes(const db_config_reader *reader, const db_yaml_
                 "is for intensities that are refined; free ones of a series are merged: "
                 "expected intensity: joint");
     }
+    db_fit_settings usual;
+    db_fit_settings_init(&usual);
+    const int passes = usual.joint.passes; /* refined configurations name it, too */
+    db_fit_settings_clear(&usual);
+    if (!config->settings.joint.wanted && config->settings.joint.passes != passes)
+        return db_config_fail(
+            reader, db_yaml_find(amplitudes, "passes"), "intensities", "passes",
+            "is for intensities that are refined; free ones of a series are merged: "
+            "expected intensity: joint");
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !*config->reference_file; i++) {
         const db_yaml_node *const key = db_yaml_find(amplitudes, keys[i]);
         if (key)

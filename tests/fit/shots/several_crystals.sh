@@ -168,6 +168,8 @@ near "finest resolution" "$(awk '/^ *64.*CC_ref/ { exit } $1 == "64.01" { d = $2
 grep -q 'CC_ref' merged.log || fail "the reference is not compared: $(grep CC merged.log)"
 fit 2 free.yaml --output merged intensities.restraint=3
 grep -q 'intensities.restraint: .*expected intensity: joint' err || fail "a restraint of merged intensities: $(cat err)"
+fit 2 free.yaml --output merged intensities.passes=3
+grep -q 'intensities.passes: .*expected intensity: joint' err || fail "passes of merged intensities: $(cat err)"
 fit 2 free.yaml --output merged shots.series=no intensities.anomalous=no
 grep -q 'intensities: is for intensities that many shots share' err || fail "merged intensities without a series: $(cat err)"
 
