@@ -410,6 +410,7 @@ static db_status find_common_cell(db_context *context, db_fit_shot_list *list) {
 typedef struct frames {
     int known; /* 1: there is a readable frame */
     int open;  /* 1: the crystal's orientation is open */
+    int given; /* 1: one that is given is looked at, which the centring may forbid */
     db_fit_config config;
     db_experiment start;
     db_fit_cell_spots *spots;
@@ -421,9 +422,11 @@ static db_status look_at_frame(db_context *context, db_fit_config *config,
     db_experiment start;
     int open;
     DB_TRY(db_start_make(context, config, image, &start, &open, NULL, NULL, NULL));
+    all->given &= !open && db_has_other_settings(&config->settings, start.crystal.cell);
     const db_status status =
-        open ? db_fit_cell_spots_add(context, image, &config->settings, &start, &all->spots)
-             : DB_OK;
+        open || all->given
+            ? db_fit_cell_spots_add(context, image, &config->settings, &start, &all->spots)
+            : DB_OK;
     if (status != DB_OK || all->known) {
         db_experiment_clear(&start);
         return status;
@@ -436,7 +439,8 @@ static db_status look_at_frame(db_context *context, db_fit_config *config,
     return DB_OK;
 }
 
-/* Finds up to `most` lattices by spots of as many of the shots shot[count] as needed; none if nothing is open. */
+/* Finds up to `most` lattices by spots of as many of the shots shot[count] as needed; none if nothing is open. most: 0: one, the
+ * given one, if it has to be turned for the centring. */
 static db_status find_by_frames(db_context *context, const db_fit_shot_list *list,
                                 const size_t *shot, size_t count, size_t most,
                                 db_fit_lattice *lattice, size_t *found, search_keys *keys) {
@@ -444,16 +448,25 @@ static db_status find_by_frames(db_context *context, const db_fit_shot_list *lis
     frames *const all = calloc(1, sizeof *all);
     db_status status = db_need_memory(context, all, "the first frame of a series");
     *found = 0;
-    for (size_t n = 0;
-         n < reads && status == DB_OK && !(all->known && !all->open) && !are_enough(all->spots, n);
+    if (all) all->given = most == 0;
+    for (size_t n = 0; n < reads && status == DB_OK && !(all->known && !all->open && !all->given) &&
+                       !are_enough(all->spots, n);
          n++)
         status =
             look_at_image(context, list, shot[spread_frame(n, reads, count)], look_at_frame, all);
-    if (status == DB_OK && all->known && all->open) {
+    if (status == DB_OK && all->known && all->open && most) {
         status = db_find_lattices_of_spots(context, &all->config.settings, all->spots, &all->start,
                                            most, lattice, found);
         if (*found) name_corrections(&all->config, lattice, &all->start, keys);
         memcpy(keys->constants, all->start.crystal.cell, sizeof keys->constants);
+    }
+    if (status == DB_OK && all->known && all->given) {
+        int turned;
+        status =
+            db_allow_given_indices_of_spots(context, &all->config.settings, list->config.shot_list,
+                                            all->spots, &all->start, &turned);
+        if (turned) db_orientation_of(&all->start.crystal, lattice->orientation);
+        *found = (size_t)turned;
     }
     if (!all) return status;
     if (all->known) {
@@ -559,6 +572,22 @@ static db_status find_crystals(db_context *context, db_fit_shot_list *list, size
     return status;
 }
 
+/* The given orientation of a series, which all its frames have, gets indices that the centring allows. */
+static db_status turn_given(db_context *context, db_fit_shot_list *list, size_t *shot) {
+    search_keys keys = { .cell = "" };
+    db_fit_lattice lattice;
+    size_t found;
+    if (list->crystal_settings > 1) return DB_OK;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->entry[i].is_config || list->entry[i].image != i) return DB_OK;
+        shot[i] = i;
+    }
+    DB_TRY(find_by_frames(context, list, shot, list->count, 0, &lattice, &found, &keys));
+    for (size_t i = 0; i < list->count && found; i++)
+        DB_TRY(orient_entry(context, &lattice, &keys, &list->entry[i]));
+    return DB_OK;
+}
+
 static db_status make_series(db_context *context, db_fit_shot_list *list) {
     const size_t settings = list->crystal_settings;
     size_t *const shot = calloc(list->count + 1, sizeof *shot);
@@ -578,6 +607,7 @@ static db_status make_series(db_context *context, db_fit_shot_list *list) {
     list->sets_anew = list->has_settings && list->lattice_count > 0;
     list->config.find_orientation = 0;
     db_shot_list_share(list, &list->config.settings);
+    if (status == DB_OK && !list->lattice_count) status = turn_given(context, list, shot);
     if (status == DB_OK) status = orient_series(context, each ? own : NULL, &keys, list);
     free(shot);
     free(own);

@@ -511,20 +511,30 @@ db_status db_fit_find_lattices(db_context *context, const db_measured_image *ima
     return status;
 }
 
+/* Prepares a search among spots of several images. still: room for the model with its spindle at 0. */
+static db_status search_of_spots(db_context *context, const db_fit_cell_spots *spots,
+                                 const db_experiment *start, db_experiment *still, series *s,
+                                 db_search_spots *list) {
+    const size_t seen = db_fit_cell_spots_count(spots);
+    *still = *start; /* borrows */
+    still->goniometer.phi = still->goniometer.phi_step = 0;
+    still->goniometer.phi_steps = 1;
+    s->experiment = still;
+    *list = (db_search_spots){ seen, malloc((seen + 1) * sizeof *list->spot) };
+    if (!list->spot) return db_fail_memory(context, "the spots of the search for the orientation");
+    if (seen) memcpy(list->spot, spots->list.spot, seen * sizeof *list->spot);
+    return make_cell(context, s);
+}
+
 db_status db_find_lattices_of_spots(db_context *context, const db_fit_settings *settings,
                                     const db_fit_cell_spots *spots, const db_experiment *start,
                                     size_t most, db_fit_lattice *lattices, size_t *count) {
-    db_experiment still = *start; /* borrows */
-    series s = { .experiment = &still, .lattice = lattices, .effort = 1 };
-    const size_t seen = db_fit_cell_spots_count(spots);
-    db_search_spots list = { seen, malloc((seen + 1) * sizeof *list.spot) };
+    db_experiment still;
+    series s = { .lattice = lattices, .effort = 1 };
+    db_search_spots list;
     *count = 0;
     memset(lattices, 0, most * sizeof *lattices);
-    if (!list.spot) return db_fail_memory(context, "the spots of the search for the orientation");
-    if (seen) memcpy(list.spot, spots->list.spot, seen * sizeof *list.spot);
-    still.goniometer.phi = still.goniometer.phi_step = 0;
-    still.goniometer.phi_steps = 1;
-    db_status status = make_cell(context, &s);
+    db_status status = search_of_spots(context, spots, start, &still, &s, &list);
     open_room(settings, &s);
     if (status == DB_OK) status = find_all(context, settings, &list, most, &s);
     *count = s.count;
@@ -532,32 +542,68 @@ db_status db_find_lattices_of_spots(db_context *context, const db_fit_settings *
     return status;
 }
 
-db_status db_allow_given_indices(db_context *context, const db_fit_settings *settings,
-                                 db_image_spots *spots, db_experiment *experiment, db_indexing *way,
-                                 int *turned) {
-    static const double as_given[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-    const double *const cell = experiment->crystal.cell;
-    const int centring = db_centring_of_cell(settings->centring, cell);
-    series s = { .experiment = experiment };
+static void other_settings(const db_fit_settings *settings, const double cell[6],
+                           db_indexings *ways) {
+    db_indexings_of_centring(cell, db_centring_of_cell(settings->centring, cell),
+                             DB_INDEXING_STRAIN, ways);
+}
+
+int db_has_other_settings(const db_fit_settings *settings, const double cell[6]) {
     db_indexings ways;
+    other_settings(settings, cell, &ways);
+    return ways.count > 1;
+}
+
+/* Turns a crystal as db_allow_given_indices does. */
+static db_status turn_given(db_context *context, const db_fit_settings *settings, const char *name,
+                            const series *s, const db_search_spots *list, db_crystal *crystal,
+                            int *turned) {
+    static const double as_given[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    const int centring = db_centring_of_cell(settings->centring, crystal->cell);
+    char text[DB_INDEXING_TEXT];
+    db_indexings ways;
+    double gain;
+    unsigned char *const near = malloc(list->count + 1);
+    if (!near) return db_fail_memory(context, "the spots of the search for the orientation");
+    other_settings(settings, crystal->cell, &ways);
+    const int best = best_setting(s, as_given, list, centring, &ways, near, &gain);
+    free(near);
+    *turned = gain > DB_CERTAIN;
+    if (!*turned) return DB_OK;
+    DB_TRY(turn_setting(context, &ways.way[best], crystal));
+    db_notice(context,
+              "%s: the given orientation was turned, so that indices are now %s: most spots had "
+              "indices that the centring %c of the named symmetry forbids",
+              name, db_indexing_text(&ways.way[best], text), settings->centring);
+    return DB_OK;
+}
+
+db_status db_allow_given_indices(db_context *context, const db_fit_settings *settings,
+                                 const char *name, db_image_spots *spots,
+                                 db_experiment *experiment) {
+    series s = { .experiment = experiment };
     db_search_spots list = { 0, NULL };
-    db_indexings_of_centring(cell, centring, DB_INDEXING_STRAIN, &ways);
-    *turned = 0;
-    if (ways.count == 1) return DB_OK;
+    int turned;
+    if (!db_has_other_settings(settings, experiment->crystal.cell)) return DB_OK;
     DB_TRY(db_fit_check_data(context, experiment, spots->image, settings));
     DB_TRY(db_image_spots_need(context, settings, spots));
     db_status status = list_of(context, settings, &spots->seen, &s, &list);
-    unsigned char *const near = malloc(list.count + 1);
     if (status == DB_OK)
-        status = db_need_memory(context, near, "the spots of the search for the orientation");
-    if (status == DB_OK) {
-        double gain;
-        const int best = best_setting(&s, as_given, &list, centring, &ways, near, &gain);
-        *turned = gain > DB_CERTAIN;
-        if (*turned) status = turn_setting(context, &ways.way[best], &experiment->crystal);
-        if (*turned) *way = ways.way[best];
-    }
-    free(near);
+        status = turn_given(context, settings, name, &s, &list, &experiment->crystal, &turned);
+    free(list.spot);
+    return status;
+}
+
+db_status db_allow_given_indices_of_spots(db_context *context, const db_fit_settings *settings,
+                                          const char *name, const db_fit_cell_spots *spots,
+                                          db_experiment *start, int *turned) {
+    db_experiment still;
+    series s = { .effort = 1 };
+    db_search_spots list;
+    *turned = 0;
+    db_status status = search_of_spots(context, spots, start, &still, &s, &list);
+    if (status == DB_OK)
+        status = turn_given(context, settings, name, &s, &list, &start->crystal, turned);
     free(list.spot);
     return status;
 }

@@ -25,11 +25,19 @@ db_status db_find_lattices_of_spots(db_context *context, const db_fit_settings *
                                     const db_fit_cell_spots *spots, const db_experiment *start,
                                     size_t most, db_fit_lattice *lattices, size_t *count);
 
-/* Turns a crystal of given orientation if most of its spots get indices that the centring of settings allows only by another way
- * of indexing the cell, and this is certain. *turned: 1: by this way. */
+/* Turns a crystal of given orientation, with a notice, if most of its spots get indices that the centring of settings allows only
+ * by another way of indexing the cell, and this is certain. name: of the image. */
 db_status db_allow_given_indices(db_context *context, const db_fit_settings *settings,
-                                 db_image_spots *spots, db_experiment *experiment, db_indexing *way,
-                                 int *turned);
+                                 const char *name, db_image_spots *spots,
+                                 db_experiment *experiment);
+
+/* The same by spots of several images. *turned: 1: it is turned. */
+db_status db_allow_given_indices_of_spots(db_context *context, const db_fit_settings *settings,
+                                          const char *name, const db_fit_cell_spots *spots,
+                                          db_experiment *start, int *turned);
+
+/* Is there a way of indexing a cell that makes other nodes forbidden by the centring of settings? */
+int db_has_other_settings(const db_fit_settings *settings, const double cell[6]);
 
 /* Sets scale and beam centre of an experiment to those of a found lattice. */
 void db_lattice_correct(const db_fit_lattice *lattice, db_experiment *experiment);

@@ -348,22 +348,6 @@ static db_status find_orientation(db_context *context, db_fit_config *config, db
     return DB_OK;
 }
 
-/* A series has one orientation for many frames, of which one may have too few spots. */
-static db_status turn_given(db_context *context, const db_fit_config *config, db_image_spots *spots,
-                            db_experiment *start) {
-    char text[DB_INDEXING_TEXT];
-    db_indexing way;
-    int turned;
-    DB_TRY(db_allow_given_indices(context, &config->settings, spots, start, &way, &turned));
-    if (turned)
-        db_notice(
-            context,
-            "%s: the given orientation was turned, so that indices are now %s: most spots had "
-            "indices that the centring %c of the named symmetry forbids",
-            config->image_file, db_indexing_text(&way, text), config->settings.centring);
-    return DB_OK;
-}
-
 static void start_modes(const db_fit_settings *settings, db_experiment *start,
                         db_notice_function notices, void *user) {
     const unsigned moved = db_modes_leave_zero(settings, start);
@@ -520,7 +504,9 @@ static db_status prepare_start(db_context *context, db_fit_config *config, db_im
     else if (is_open)
         DB_TRY(find_orientation(context, config, spots, start, notices, user));
     DB_TRY(complete_bounds(context, config, start, 1));
-    if (!open && !is_open && !config->series) DB_TRY(turn_given(context, config, spots, start));
+    /* a series has one orientation for many frames, of which one may have too few spots */
+    if (!open && !is_open && !config->series)
+        DB_TRY(db_allow_given_indices(context, settings, config->image_file, spots, start));
     if (settings->stage_count == 0) db_fit_default_stages(settings);
     start_modes(settings, start, notices, user);
     return DB_OK;

@@ -73,6 +73,19 @@ for c in -1 1; do
 done
 # a list of both kinds has all that the model needs
 fit 0 known.yaml "model.orientation=[1, 0, 0, 0, 1, 0, 0, 0, 1]" intensity.hkl=both.hkl --no-report --output of_known
+# that of a series, too
+for f in 1 2 3; do echo "frame_$f phi=$((f / 2)).$((f % 2 * 5))"; done > frames.lst
+"$DUALBRAGG" sim -cell 60 60 70 90 90 120 -misset 37 11 53 -hkl obverse.hkl -N 20 -gauss_xtal -lambda 1 -distance 100 -detpixels 600 \
+    -pixel 0.2 -spots closed -mosaic_rms 0.1 -footprint_rms 0.05 -water 0.01 -fluence 1e25 -seed 3 -osc 0.5 --shots frames.lst \
+    -noisefile obverse.h5 --quiet
+echo 'obverse.h5#1-3' > frames.txt
+sed 's/^image.*/shots: {list: frames.txt, series: yes}/' given.yaml > series.yaml
+for c in -1 1; do
+    fit 0 series.yaml "model.orientation=[$c, 0, 0, 0, $c, 0, 0, 0, 1]" --no-report --output series
+    grep -F "frames.txt: the given orientation was turned, so that indices are now -h,-k,l" series.log > turned || true
+    [ "$(wc -l < turned)" -eq $(((1 - c) / 2)) ] || fail "$c: $(cat series.log)"
+    [ "$(awk '!/^#/ && ($2 - $1 + $3) % 3 == 0' series_merged.hkl | wc -l)" -gt 100 ] || fail "$c: few reflections of a series"
+done
 # a found cell must have the named centring
 fit 0 obverse.img --symmetry "H 3" --no-report --output found
 for group in "P 61 2 2" 178; do
