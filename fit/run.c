@@ -644,6 +644,7 @@ static void clear_frames(db_shots_frames *frames) {
     for (int s = 0; s < DB_FIT_SETTINGS; s++) free(frames->setting[s]);
     free(frames->sweep);
     free(frames->step);
+    free(frames->is_dark);
 }
 
 static void clear_shots(db_shots *all) {

@@ -42,9 +42,11 @@ static db_status name_group(const db_shots *all, const double cell[6], const cha
     return DB_OK;
 }
 
-static int is_measured(const db_fit_passage *p) {
-    return p->pixels > 0 && p->photons > 0 && p->recorded >= LEAST_RECORDED &&
-           p->square_sigma > 0 && isfinite(p->square_sigma) && isfinite(p->square);
+/* Noise of settings and crystals without light is no measurement. */
+static int is_measured(const db_shots *all, const db_fit_passage *p) {
+    return !(all->frames.is_dark && all->frames.is_dark[p->first]) && p->pixels > 0 &&
+           p->photons > 0 && p->recorded >= LEAST_RECORDED && p->square_sigma > 0 &&
+           isfinite(p->square_sigma) && isfinite(p->square);
 }
 
 /* Lists the reflections of the asymmetric unit to the finest resolution that was measured. */
@@ -57,7 +59,7 @@ static db_status list_measured(merging *m) {
         const double hkl[3] = { p->hkl[0], p->hkl[1], p->hkl[2] };
         double q[3];
         db_apply(m->first->a_star, hkl, q);
-        if (is_measured(p)) most = fmax(most, db_length(q));
+        if (is_measured(all, p)) most = fmax(most, db_length(q));
     }
     const double measured = 1 / (most * (1 + 1e-6)), asked = all->settings.joint.dmin,
                  finest = asked > measured ? asked : measured;
@@ -117,14 +119,14 @@ static db_status observe_passages(merging *m, db_sweep_time *time) {
     const size_t shots = m->all->count;
     size_t count = 0;
     for (size_t n = 0; n < m->from->passage_count; n++)
-        count += (size_t)is_measured(&m->from->passages[n]);
+        count += (size_t)is_measured(m->all, &m->from->passages[n]);
     DB_TRY(db_observations_make(m->all->context, shots, count, o));
     for (size_t n = 0; n < m->from->passage_count; n++)
-        if (is_measured(&m->from->passages[n])) o->first[m->shot[n] + 1]++;
+        if (is_measured(m->all, &m->from->passages[n])) o->first[m->shot[n] + 1]++;
     for (size_t s = 0; s < shots; s++) o->first[s + 1] += o->first[s];
     for (size_t n = m->from->passage_count; n-- > 0;) { /* backwards, as ends become beginnings */
         const db_fit_passage *const p = &m->from->passages[n];
-        if (!is_measured(p)) continue;
+        if (!is_measured(m->all, p)) continue;
         const size_t at = --o->first[m->shot[n] + 1];
         o->list[at] = observation_of(m, p);
         time[at] = m->time[n];
@@ -218,7 +220,7 @@ db_status db_series_merge(const db_shots *all, const db_first_frame *first,
     merging m = { .all = all, .from = result, .first = first };
     size_t measured = 0;
     for (size_t n = 0; n < result->passage_count; n++)
-        measured += (size_t)is_measured(&result->passages[n]);
+        measured += (size_t)is_measured(all, &result->passages[n]);
     if (!measured) return DB_OK;
     m.to = result->merged = calloc(1, sizeof *result->merged);
     if (!m.to) return db_fail_memory(all->context, "the intensities of a series");

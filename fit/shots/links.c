@@ -226,10 +226,13 @@ static void hold_dark(db_shots *all, const db_joint_links *links, const size_t *
     *all->frames.dark = '\0';
     for (size_t s = 0; s < all->count; s++) {
         int is_named = 0;
+        if (all->frames.is_dark) all->frames.is_dark[s] = 0;
         for (size_t l = 0; l < links->order.shared && all->summary[s].used; l++) {
             if (!is_of_some(links, l) || own_links(links, s, l, link) != 1) continue;
             const size_t k = link[0].unknown;
-            if (spots[k] >= db_series_fewest(all) || u->lower[k] >= u->upper[k]) continue;
+            if (spots[k] >= db_series_fewest(all)) continue;
+            if (all->frames.is_dark) all->frames.is_dark[s] = 1;
+            if (u->lower[k] >= u->upper[k]) continue; /* a frame before has held it */
             hold(u, k, value[k]);
             if (!is_named++) name_dark(all, s, links->varies[l] == DB_VARIES_BY_CRYSTAL);
         }

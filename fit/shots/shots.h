@@ -178,6 +178,7 @@ typedef struct db_shots_frames {
     char turns[DB_FIT_REASON_SIZE]; /* at the end: for what other turns frames ask; "": none */
     char dark
         [DB_FIT_WARNING_SIZE]; /* which settings or crystals have no light, in rank 0; "": none */
+    unsigned char *is_dark;    /* [count] is the frame one of these? owned */
 } db_shots_frames;
 
 /* The detector of the first readable shot. */

@@ -64,8 +64,11 @@ db_status db_sweeps_find(db_shots *all) {
     turning *const list = calloc(all->count + 1, sizeof *list);
     if (!all->frames.sweep) all->frames.sweep = calloc(all->count + 1, sizeof *all->frames.sweep);
     if (!all->frames.step) all->frames.step = calloc(all->count + 1, sizeof *all->frames.step);
-    db_status status =
-        db_need_memory(all->context, list && all->frames.sweep && all->frames.step, "sweeps");
+    if (!all->frames.is_dark)
+        all->frames.is_dark = calloc(all->count + 1, sizeof *all->frames.is_dark);
+    db_status status = db_need_memory(
+        all->context, list && all->frames.sweep && all->frames.step && all->frames.is_dark,
+        "sweeps");
     status = db_workers_common_status(all, status);
     for (size_t k = 0; k < all->count && list; k++)
         if (db_shots_own(all, k) && all->summary[k].used)

@@ -484,8 +484,8 @@ db_status db_fit_dark_warning_add(db_context *context, const char *dark, size_t 
     list l = list_of(result);
     if (!*dark) return DB_OK;
     warn(&l, "leave these images out: their intensities are noise, too",
-         "fewer than %zu spots are on the images of %s: nothing of its own was refined", fewest,
-         dark);
+         "fewer than %zu spots are on the images of %s: nothing of its own was refined%s", fewest,
+         dark, result->merged ? ", and its intensities are not merged" : "");
     return give_list(context, &l, result);
 }
 

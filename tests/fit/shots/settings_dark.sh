@@ -35,6 +35,10 @@ grep -q 'Warning: fewer than 14 spots are on the images of the setting from swee
 sed '1,/from sweep_1_0001.img on/d; /each shot.s own/,$d' dark.log > dark_setting.txt
 awk 'NF > 2 && $2 != $3 && $1 != "each" { moved = 1 } $1 == "distance" { n++ } END { exit moved || !n }' dark_setting.txt ||
     fail "a setting without light was refined: $(cat dark_setting.txt)"
+grep -q 'nothing of its own was refined, and its intensities are not merged' dark.log || fail "noise is merged: $(cat dark.log)"
+head -n 3 frames.txt > lit.txt
+fit 0 light.yaml --output lit --no-report shots.list=lit.txt
+near "reflections merged beside a dark sweep" "$(grep -vc '^#' dark_merged.hkl)" "$(grep -vc '^#' lit_merged.hkl)" 10
 near "cell c beside a dark sweep" "$(refined dark.json cell_c)" 92 0.03
 
 # circles for which the configuration leaves no room are named, if they move
