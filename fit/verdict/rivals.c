@@ -836,8 +836,10 @@ db_status db_foreign_spots_find(db_context *context, const db_experiment *model,
     return status;
 }
 
-/* The model itself, moved, or the likeliest lattice with a fraction of its nodes. */
-static void look_at_fewer(const db_evidence *e, mover_room *room, db_moved_model *moved) {
+/* The model itself, moved, or the likeliest lattice with a fraction of its nodes. Spots that are all at nodes of such a lattice,
+ * as those of a zone are, tell nothing of moves: it must be likelier than where the model has these nodes, too. */
+static void look_at_fewer(const db_evidence *e, comparer *r, mover_room *room,
+                          db_moved_model *moved) {
     double growth[GROWTHS] = { 0 };
     way list[WAYS];
     db_evidence from = *e; /* borrows */
@@ -847,6 +849,7 @@ static void look_at_fewer(const db_evidence *e, mover_room *room, db_moved_model
         origin begins[ORIGINS] = { 0 };
         if (!(find_coset(&list[n], room->inner, inner, &coset) > 0)) continue;
         lattice_of(&list[n], e->lattice, 0, from.lattice);
+        const double unmoved = margin_over_lattice(r, from.lattice, DB_RIVAL_INSTEAD);
         const size_t origins =
             coset ? find_origins(e, &list[n], coset, room->inner, inner, begins) : 1;
         for (size_t o = 0; o < origins; o++) {
@@ -855,6 +858,7 @@ static void look_at_fewer(const db_evidence *e, mover_room *room, db_moved_model
                                   .move = { [TURNED] = begins[o].shift[0], begins[o].shift[1] } };
             db_moved_model found = { .times = list[n].times };
             look_at_moved(e, &from, &start, growth, &room->other, &found);
+            found.margin -= fmin(0, unmoved);
             if (found.margin < 0 && !(moved->margin < found.margin)) *moved = found;
         }
     }
@@ -863,12 +867,17 @@ static void look_at_fewer(const db_evidence *e, mover_room *room, db_moved_model
 db_status db_margin_over_moved(db_context *context, const db_evidence *e, db_moved_model *moved) {
     const mover start = { .moves = SHIFTED };
     mover_room room;
+    comparer r;
     DB_TRY(make_mover_room(context, e, &room));
     *moved = (db_moved_model){ .times = 1 };
-    look_at_moved(e, e, &start, NULL, &room.other, moved);
-    look_at_fewer(e, &room, moved);
+    const db_status status = make_comparer(context, e, &r);
+    if (status == DB_OK) {
+        look_at_moved(e, e, &start, NULL, &room.other, moved);
+        look_at_fewer(e, &r, &room, moved);
+        clear_comparer(&r);
+    }
     clear_room(&room);
-    return DB_OK;
+    return status;
 }
 
 db_status db_margin_over_stretched(db_context *context, const db_evidence *e,

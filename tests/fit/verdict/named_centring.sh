@@ -81,10 +81,10 @@ for f in 1 2 3; do echo "frame_$f phi=$((f / 2)).$((f % 2 * 5))"; done > frames.
 echo 'obverse.h5#1-3' > frames.txt
 sed 's/^image.*/shots: {list: frames.txt, series: yes}/' given.yaml > series.yaml
 for c in -1 1; do
-    fit 0 series.yaml "model.orientation=[$c, 0, 0, 0, $c, 0, 0, 0, 1]" --no-report --output series
-    grep -F "frames.txt: the given orientation was turned, so that indices are now -h,-k,l" series.log > turned || true
-    [ "$(wc -l < turned)" -eq $(((1 - c) / 2)) ] || fail "$c: $(cat series.log)"
-    [ "$(awk '!/^#/ && ($2 - $1 + $3) % 3 == 0' series_merged.hkl | wc -l)" -gt 100 ] || fail "$c: few reflections of a series"
+    fit 0 series.yaml "model.orientation=[$c, 0, 0, 0, $c, 0, 0, 0, 1]" --no-report --output sweep
+    grep -F "frames.txt: the given orientation was turned, so that indices are now -h,-k,l" sweep.log > turned || true
+    [ "$(wc -l < turned)" -eq $(((1 - c) / 2)) ] || fail "$c: $(cat sweep.log)"
+    [ "$(awk '!/^#/ && ($2 - $1 + $3) % 3 == 0' sweep_merged.hkl | wc -l)" -gt 100 ] || fail "$c: few reflections of a series"
 done
 # a found cell must have the named centring
 fit 0 obverse.img --symmetry "H 3" --no-report --output found
