@@ -229,34 +229,24 @@ static void test_smaller(const judge *j, const db_other_cell *smaller) {
               smaller->cell, "long");
 }
 
-static db_status look_at_moved(const judge *j, const db_evidence *e, db_moved_model *moved,
-                               db_renumbered_model *renumbered) {
-    DB_TRY(db_margin_over_moved(j->context, e, moved));
-    return db_margin_over_renumbered(j->context, j->model, j->data->settings, j->spots, e,
-                                     renumbered);
-}
-
 /* Nodes of small blocks are thick: they stay on the Ewald sphere over larger turns near the beam than far from it. Other
- * indices may lessen the turns of nodes near the beam although the model is right. So a rival must be likelier with thick
- * nodes, too. */
-static db_status look_at_thick(const judge *j, db_moved_model *moved,
-                               db_renumbered_model *renumbered) {
-    const double least = j->verdict->test[DB_FIT_TEST_MOVED].least;
-    const int has_failed = moved->margin < least || renumbered->margin < least;
+ * indices may lessen the turns of nodes near the beam although the model is right. So they must be likelier with thick nodes,
+ * too. */
+static db_status look_at_thick(const judge *j, db_renumbered_model *renumbered) {
+    const int has_failed = renumbered->margin < j->verdict->test[DB_FIT_TEST_MOVED].least;
     db_evidence thick;
-    db_moved_model move;
-    db_renumbered_model number;
+    db_renumbered_model other;
     if (!has_failed && !j->other) return DB_OK;
     DB_TRY(db_evidence_make(j->context, j->model, j->spots, &thick));
     db_status status = db_evidence_thicken(j->context, &thick);
     if (status == DB_OK && j->other)
         j->other->own += db_margin_over_none(&thick) - db_margin_over_none(j->evidence);
-    if (status == DB_OK && has_failed) status = look_at_moved(j, &thick, &move, &number);
+    if (status == DB_OK && has_failed)
+        status = db_margin_over_renumbered(j->context, j->model, j->data->settings, j->spots,
+                                           &thick, &other);
     db_evidence_clear(&thick);
-    if (status != DB_OK || !has_failed) return status;
-    if (!(move.margin <= moved->margin)) *moved = move;
-    if (!(number.margin <= renumbered->margin)) *renumbered = number;
-    return DB_OK;
+    if (status == DB_OK && has_failed && !(other.margin <= renumbered->margin)) *renumbered = other;
+    return status;
 }
 
 /* The first failed test gives the reason, so rivals that say what is wrong come before rows. */
@@ -270,10 +260,12 @@ static db_status judge_nodes(const judge *j, int may_be_moved) {
     DB_TRY(over_rows(context, e, DB_RIVAL_INSTEAD, &row));
     DB_TRY(db_margin_over_smaller(context, e, j->model->crystal.cell, j->data->settings->centring,
                                   &smaller));
-    DB_TRY(look_at_moved(j, e, &moved, &renumbered));
+    DB_TRY(db_margin_over_moved(context, e, &moved));
     if (!may_be_moved) DB_TRY(db_margin_over_stretched(context, e, &stretched));
+    DB_TRY(
+        db_margin_over_renumbered(context, j->model, j->data->settings, j->spots, e, &renumbered));
     if (j->other) *j->other = renumbered.likeliest;
-    DB_TRY(look_at_thick(j, &moved, &renumbered));
+    DB_TRY(look_at_thick(j, &renumbered));
     const double in_rows = row.least;
     if (in_rows < j->verdict->test[DB_FIT_TEST_ROWS].least) DB_TRY(judge_overlap(j, &row));
     test_lattice(j);
