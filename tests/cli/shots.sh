@@ -123,7 +123,7 @@ printf '1.2 1\n1.21 2\n' > pair.txt
 late() {
     printf 'misset=[1, 2, 3]\n%s\n' "$2" > late.txt
     # shellcheck disable=SC2086
-    timeout 60 "$DUALBRAGG" sim $base -detpixels 3000 -oversample 30 -mosaic 0.3 -mosaic_domains 100 --shots late.txt -hdf5file x.h5 > said 2>&1
+    timeout -k 5 60 "$DUALBRAGG" sim $base -detpixels 3000 -oversample 30 -mosaic 0.3 -mosaic_domains 100 --shots late.txt -hdf5file x.h5 > said 2>&1
     code=$?
     [ $code = 3 ] && grep -q -- "shot 2: $1" said || complain "late $2: $code: $(cat said); expected: $1"
 }
