@@ -65,8 +65,7 @@ typedef struct db_fit_config {
         *found_cell;      /**< owned: found for a model without a cell; NULL: the cell was given */
     double energy;        /**< of photons (eV), instead of setup.wavelength; NAN: not given */
     size_t series_frames; /**< of a series: number of its frames; db_fit_shot_list_config sets it */
-    size_t
-        listed; /**< shots of the list that it is of; 0: of none; db_fit_shot_list_config sets it */
+    size_t listed;      /**< shots in its list; 0: it is of none; db_fit_shot_list_config sets it */
     double reserved[8]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_config;
 

@@ -1,6 +1,7 @@
 /* Joint intensities that are compared with a reference, or held to it. */
 
 #include "support/unit_test.h"
+#include "fit/intensities/restraint.h"
 #include "fit/intensities/outputs.h"
 #include "fit/stills.h"
 
@@ -151,8 +152,30 @@ static void one_image_refines_known_structure_factors(void **state) {
     free(factors.amplitude);
 }
 
+/* If all intensities are multiplied by a factor, restraints that follow them say the same. */
+static void restraints_follow_a_factor(void **state) {
+    (void)state;
+    enum { COUNT = 4 };
+    const double factor = 0.3;
+    double strength[COUNT] = { 0.5, 2, 0, 1 }, centre[COUNT] = { 3, 1, 0, 7 }, pull[COUNT],
+           intensity[COUNT] = { 2, 4, 9, -1 };
+    db_intensity_restraint r = {
+        .scale = { .k = 2 }, .strength = strength, .centre = centre, .pull = pull
+    };
+    for (int h = 0; h < COUNT; h++) pull[h] = strength[h] * (intensity[h] - centre[h]);
+    const double before = db_intensity_restraint_loss(&r, intensity, COUNT);
+    db_intensity_restraint_scale(&r, COUNT, factor);
+    for (int h = 0; h < COUNT; h++) intensity[h] *= factor;
+    assert_true(before > 10);
+    assert_true(fabs(db_intensity_restraint_loss(&r, intensity, COUNT) - before) < 1e-9 * before);
+    for (int h = 0; h < COUNT; h++)
+        assert_true(fabs(pull[h] - strength[h] * (intensity[h] - centre[h])) < 1e-9);
+    assert_true(fabs(r.scale.k - 0.6) < 1e-12);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(restraints_follow_a_factor),
         cmocka_unit_test(a_reference_holds_what_shots_show),
         cmocka_unit_test(a_reference_of_another_crystal_is_told),
         cmocka_unit_test(one_image_refines_known_structure_factors),
