@@ -121,7 +121,7 @@ static const db_config_key model_keys[] = {
     FIELD(MODE_3, "none", "[0, 1, 0, -1, 0, 0, 0, 0, 0]"),
     FIELD(TAIL_1, "none", "[0.2, 3]"),
     FIELD(TAIL_2, "none", "[0.05, 8]"),
-    FIELD(SIZE_CORRELATION, "0", "[0, 0, 0.3]"),
+    FIELD(SIZE_CORRELATION, "0; hexagonal axes without Ncells: -0.5 between a and b", "[0, 0, 0.3]"),
     FIELD(FOOTPRINT_RMS, "0", "[0.05, 0.02]"),
     FIELD(FOOTPRINT_CORRELATION, "0", "0.3"),
     FIELD(DIVERGENCE_RMS, "0", "[0.3, 0.1]"),

@@ -8,6 +8,15 @@ static int is_size(const db_fit_settings *settings, const db_schur_order *order,
     return db_facts_of(settings->parameters[order->index[g]].parameter)->kind == DB_KIND_CELLS;
 }
 
+/* Edges of blocks with this size: its own, and those that follow it. */
+static double edges_of(const db_fit_settings *settings, const db_schur_order *order, size_t g) {
+    const db_fit_quantity leader = db_fit_quantity_of(&settings->parameters[order->index[g]]);
+    double edges = 1;
+    for (size_t i = 0; i < settings->parameter_count; i++)
+        edges += settings->parameters[i].follows.number == leader.number;
+    return edges;
+}
+
 /* With L at the last pass: u = L (3 - L^2/N^2)/2, which is L with slope 1 at N = L, and straight in 1/N^2. */
 static double unknown_of(double last, double size) {
     const double ratio = last / size;
@@ -29,7 +38,7 @@ void db_sizes_linearize(const db_fit_settings *settings, const db_schur_order *o
     int any = 0;
     for (size_t g = 0; g < order->shared; g++) {
         if (!is_size(settings, order, g)) continue;
-        growth[s->local + g] = 1 / shared[g];
+        growth[s->local + g] = edges_of(settings, order, g) / shared[g];
         any = 1;
     }
     if (any) db_linearization_hold_light(s, growth);
@@ -53,6 +62,7 @@ double db_sizes_factor(const db_fit_settings *settings, const db_schur_order *or
                        const double *last, const double *value) {
     double factor = 1;
     for (size_t g = 0; g < order->shared; g++)
-        if (is_size(settings, order, g)) factor *= last[g] / value[g];
+        if (is_size(settings, order, g))
+            factor *= pow(last[g] / value[g], edges_of(settings, order, g));
     return factor;
 }

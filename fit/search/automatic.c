@@ -7,6 +7,7 @@
 #include "base/quantile.h"
 #include "base/vector.h"
 #include "fit/config/config_refine.h"
+#include "fit/config/crystal_system.h"
 #include "fit/config/quantity.h"
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
@@ -149,10 +150,21 @@ static int is_refined(const db_fit_settings *settings, db_parameter_kind kind) {
     return 0;
 }
 
+/* Hexagonal axes: a = b with 120 degree between them. */
+static int has_hexagonal_axes(const db_crystal *crystal) {
+    const double near = 1e-3, *const cell = crystal->cell; /* degree; part of an edge */
+    return fabs(cell[5] - 120) < near && fabs(cell[1] / cell[0] - 1) < near;
+}
+
+/* Of blocks with Na = Nb in hexagonal axes, those with this correlation of a and b have the lattice's threefold axis. Blocks
+ * of another shape are different in each of three equivalent orientations of a crystal. */
+static const double HEXAGONAL_CORRELATION = -0.5;
+
 /* Widths of spots that neither file nor user gives. */
 typedef struct open_widths {
     int blocks,
-        finite; /* blocks: sizes are open; finite: 1: blocks are small enough to widen spots */
+        finite,    /* blocks: sizes are open; finite: 1: blocks are small enough to widen spots */
+        hexagonal; /* 1: so is the shape of blocks in hexagonal axes */
     int mosaic, footprint;
 } open_widths;
 
@@ -167,6 +179,8 @@ static open_widths what_is_open(const db_fit_config *config, const db_experiment
               finite = !blocks || !closed || sized;
     return (open_widths){ .blocks = blocks,
                           .finite = finite,
+                          .hexagonal = blocks && closed && isnan(given->size_correlation[0]) &&
+                                       has_hexagonal_axes(&start->crystal),
                           .mosaic = closed && !(s->mosaic > 0) && isnan(given->mosaic_rms) &&
                                     isnan(given->mosaic_rms_abc[0]) &&
                                     isnan(given->mosaic_tensor[0]) &&
@@ -186,6 +200,8 @@ static void start_blocks(const db_fit_settings *settings, const open_widths *ope
     for (int i = 0; i < 3; i++)
         start->crystal.Ncells[i] =
             bounded(settings, size[i], fmax(1, ceil(edge / start->crystal.cell[i])));
+    if (open->hexagonal)
+        start->spread.size_correlation[2] = bounded(settings, DB_SIZE_AB, HEXAGONAL_CORRELATION);
 }
 
 db_status db_fit_start_widths(db_context *context, const db_fit_config *config,
@@ -229,7 +245,9 @@ static int is_needless(const db_fit_config *config, const db_experiment *start,
            (db_facts_of(parameter)->kind == DB_KIND_SPINDLE_TILT &&
             !db_parameter_exists(start, parameter)) ||
            (db_facts_of(parameter)->kind == DB_KIND_CELL_ANGLE && !*config->symmetry &&
-            is_right_angle(db_parameter_get(start, parameter)));
+            is_right_angle(db_parameter_get(start, parameter))) ||
+           (db_facts_of(parameter)->kind == DB_KIND_SIZE_CORRELATION &&
+            (parameter != DB_SIZE_AB || !has_hexagonal_axes(&start->crystal)));
 }
 
 static void place_corner(const db_fit_geometry *geometry, size_t panel, const double corner[2],
@@ -320,13 +338,32 @@ static db_choosing choosing_of(const db_fit_config *config, const db_parameter_f
         return DB_CHOOSING_CHOSEN;
     if (!config->series) return facts->choosing;
     switch (facts->kind) {
-    case DB_KIND_CELLS: return DB_CHOOSING_CHOSEN;
+    case DB_KIND_CELLS:
+    case DB_KIND_SIZE_CORRELATION: return DB_CHOOSING_CHOSEN;
     case DB_KIND_SPINDLE_TILT:
         return config->series_knots > 0 || is_flat ? DB_CHOOSING_ASKED : DB_CHOOSING_CHOSEN;
     case DB_KIND_DISTANCE:
     case DB_KIND_DETECTOR_TURN: return is_flat ? DB_CHOOSING_ASKED : facts->choosing;
     case DB_KIND_MODE: return DB_CHOOSING_ASKED;
     default: return facts->choosing;
+    }
+}
+
+/* Blocks of many crystals have the symmetry of the lattice on average, because their edges a and b are named by chance where
+ * the symmetry exchanges them: their sizes follow each other as the edges do. (A series has one crystal, of any shape.) */
+static void tie_sizes(db_fit_config *config, const db_experiment *start) {
+    static const db_parameter size[3] = { DB_CELLS_A, DB_CELLS_B, DB_CELLS_C };
+    const double *const given = config->setup.Ncells;
+    const db_cell_ties *const ties =
+        *config->symmetry ? db_cell_ties_of(config->symmetry, start->crystal.cell) : NULL;
+    for (int i = 1; i < 3 && ties && !config->series; i++) {
+        const int leader = ties->follows[i];
+        const size_t k =
+            db_fit_parameter_index(&config->settings, db_fit_quantity_make(size[i], -1));
+        if (leader < 0 || k == config->settings.parameter_count ||
+            (!isnan(given[0]) && given[i] != given[leader]))
+            continue;
+        config->settings.parameters[k].follows = db_fit_quantity_make(size[leader], -1);
     }
 }
 
@@ -349,6 +386,7 @@ db_status db_fit_choose_parameters(db_context *context, db_fit_config *config,
                 if (is_common(facts)) p.shared = 1;
                 DB_TRY(db_fit_settings_add_parameter(context, &config->settings, &p));
             }
+    tie_sizes(config, start);
     if (config->settings.joint.wanted) return db_fit_refine_scale(context, 0, &config->settings);
     /* scales that grow from frame to frame shift the rocking curves of reflections, as a turn about the spindle does, which
      * on a flat sphere all cross alike */

@@ -104,9 +104,18 @@ static int add_own(db_fit_settings *settings, const single_stages *single, size_
     return 1;
 }
 
+/* Do moments leave a quantity to the pixels? They have no light. In a series sizes of blocks widen spots as rotations,
+ * footprint and divergence do, and how frames share the light of a reflection tells them apart: by moments alone sizes run off
+ * to blocks without end, or to flat ones, from where pixels do not come back. */
+static int is_left_to_pixels(const db_fit_parameter *p, int series) {
+    const db_parameter_kind kind = db_facts_of(p->parameter)->kind;
+    return p->parameter == DB_SCALE ||
+           (series && (kind == DB_KIND_CELLS || kind == DB_KIND_SIZE_CORRELATION));
+}
+
 /* Adds the last of these as a joint stage, in which modes stay as each shot's own stages left them. */
-static void add_joint(db_fit_settings *settings, const single_stages *single, const char *name,
-                      db_stage_kind kind) {
+static void add_joint(db_fit_settings *settings, const single_stages *single, int series,
+                      const char *name, db_stage_kind kind) {
     const size_t to = settings->stage_count++, last = single->count - 1;
     db_fit_stage *const stage = &settings->stages[to];
     for (size_t i = 0; i < settings->parameter_count; i++) {
@@ -114,7 +123,7 @@ static void add_joint(db_fit_settings *settings, const single_stages *single, co
         db_fit_parameter_set_stage(p, to,
                                    (int)(single->refined[i] >> last & 1) &&
                                        (!is_mode(p) || is_shared(settings, p)) &&
-                                       !(kind == DB_STAGE_MOMENTS && p->parameter == DB_SCALE));
+                                       !(kind == DB_STAGE_MOMENTS && is_left_to_pixels(p, series)));
     }
     *stage = single->stage[last];
     stage->kind = kind;
@@ -136,12 +145,12 @@ static void share_closed_stages(db_fit_settings *settings, int series) {
     settings->stage_count = 0;
     for (size_t s = 0; s + 1 < single.count; s++)
         if (!single.stage[s].earned) (void)add_own(settings, &single, s);
-    add_joint(settings, &single, "joint", DB_STAGE_MOMENTS);
+    add_joint(settings, &single, series, "joint", DB_STAGE_MOMENTS);
     for (size_t s = 0; s + 1 < single.count; s++)
         if (single.stage[s].earned) modes += add_own(settings, &single, s);
-    if (modes) add_joint(settings, &single, "together", DB_STAGE_MOMENTS);
-    if (series) add_joint(settings, &single, "pixels", DB_STAGE_PIXELS);
-    if (!settings->joint.wanted) add_joint(settings, &single, "final", DB_STAGE_PIXELS);
+    if (modes) add_joint(settings, &single, series, "together", DB_STAGE_MOMENTS);
+    if (series) add_joint(settings, &single, series, "pixels", DB_STAGE_PIXELS);
+    if (!settings->joint.wanted) add_joint(settings, &single, series, "final", DB_STAGE_PIXELS);
     for (size_t s = 0; s < settings->stage_count && series; s++) {
         db_fit_stage *const stage = &settings->stages[s];
         if (stage->kind != DB_STAGE_PIXELS) continue;

@@ -112,7 +112,8 @@ class Model(Section):
     tail2: Optional[Numbers] = None
     """second tail: fraction and factor; default: none"""
     size_correlation: Optional[Numbers] = None
-    """spots closed: correlations of the size of blocks, between b and c, c and a, a and b; default: 0"""
+    """spots closed: correlations of the size of blocks, between b and c, c and a, a and b; default: 0; hexagonal axes
+    without Ncells: -0.5 between a and b"""
     footprint_rms: Optional[Numbers] = None
     """mm: spots closed: standard deviations of the scattering part of the crystal: horizontal (along the E field),
     vertical; a uniformly lit crystal with straight edges has 0.289 of its edge; default: 0"""
