@@ -5,6 +5,7 @@
 #include "fit/config/config_refine.h"
 #include "fit/search/moment_stage.h"
 #include "fit/search/driver.h"
+#include "fit/search/equivalents.h"
 #include "fit/search/starts.h"
 #include "fit/shots/shot_fit.h"
 #include "fit/verdict/conclude.h"
@@ -296,12 +297,40 @@ static int is_alone(const work *w, const db_segment *segment) {
            !w->all->options->array_tasks;
 }
 
+/* Blocks may be laid otherwise than the search for the orientation could know. Then the shot begins once more. */
+static db_status lay_blocks(work *w, db_context *context, int to, int *anew) {
+    db_shots *const all = w->all;
+    db_shot_summary *const summary = &all->summary[w->shot];
+    double indices[9];
+    *anew = 0;
+    if (!all->state[w->shot].orientation_found || all->options->series || summary->is_laid ||
+        to == 0)
+        return DB_OK;
+    summary->is_laid = 1;
+    DB_TRY(db_equivalents_find(&w->refinement, to - 1, indices, anew));
+    if (!*anew) return DB_OK;
+    DB_TRY(db_shots_lay(all, context, w->shot, indices));
+    end_refinement(w);
+    return begin_refinement(w, context);
+}
+
+/* Runs stages up to `to`, and once more if blocks are to be laid otherwise. */
+static db_status run_laid_stages(work *w, db_context *context, int to, db_stage_result *end) {
+    int anew = 0;
+    DB_TRY(run_stages(w, to, end));
+    if (end->end == DB_STAGE_CANCELLED || end->end == DB_STAGE_DIVERGED ||
+        end->end == DB_STAGE_REFUSED)
+        return DB_OK;
+    DB_TRY(lay_blocks(w, context, to, &anew));
+    return anew ? run_stages(w, to, end) : DB_OK;
+}
+
 /* Runs the remaining stages. */
 static db_status run_own_stages(work *w, db_context *context, const db_segment *segment) {
     db_shot_summary *const summary = &w->all->summary[w->shot];
     db_stage_result end;
-    DB_TRY(run_stages(w, segment->to, &end));
-    if (summary->stage >= segment->to) return DB_OK;
+    if (summary->stage >= segment->to) return run_stages(w, segment->to, &end);
+    DB_TRY(run_laid_stages(w, context, segment->to, &end));
     snprintf(summary->reason, sizeof summary->reason, "%s", end.reason);
     if (end.end == DB_STAGE_CANCELLED)
         return db_fail(context, DB_ERROR_CANCELLED, "%s", end.reason);
@@ -452,7 +481,7 @@ static void apply_verdict(const db_fit_settings *settings, db_fit_result *result
 static db_status refine_in_full(work *w, db_context *context) {
     const double begun = db_seconds();
     db_stage_result end;
-    DB_TRY(run_stages(w, (int)w->settings.stage_count, &end));
+    DB_TRY(run_laid_stages(w, context, (int)w->settings.stage_count, &end));
     w->refinement.result->refining_seconds = db_seconds() - begun;
     store_model(w);
     return conclude_shot_alone(w, context);
@@ -563,6 +592,18 @@ typedef struct shot_judging {
     double *sum;
 } shot_judging;
 
+/* Lists the reflections that a frame shows by the present model: one with other widths, as the stage began with, may have left
+ * out spots between neighbours that are none. */
+static db_status list_parts_again(work *w, db_context *context) {
+    db_stage_data taken;
+    DB_TRY(db_stage_data_take(context, &w->refinement.result->experiment, &w->refinement.data, 0, 1,
+                              DB_SHOEBOXES_STRONG, &taken));
+    const db_status status = db_shown_note_again(context, &taken.boxes, &w->all->state[w->shot]);
+    w->is_fatal = status != DB_OK;
+    db_stage_data_clear(&taken);
+    return status;
+}
+
 /* Judges the result of a joint stage by the spots of a shot. */
 static db_status judge_together(work *w, db_context *context, const void *what) {
     const shot_judging *const judging = what;
@@ -577,7 +618,7 @@ static db_status judge_together(work *w, db_context *context, const void *what) 
     summary->wrong = *reason ? DB_SHOT_WRONG : DB_SHOT_RIGHT;
     note_margins(&verdict, w->all->options->series, summary);
     if (summary->wrong) snprintf(summary->reason, sizeof summary->reason, "%s%s", TOGETHER, reason);
-    return DB_OK;
+    return judging->as->lists_parts && !w->settings.spots ? list_parts_again(w, context) : DB_OK;
 }
 
 /* Works on a shot that can be read; excludes it after a failure. */

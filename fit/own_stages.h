@@ -9,9 +9,11 @@
  * pixels of the joint stage into the store; without a joint stage, estimates errors and statistics. */
 db_status db_segment_work(db_shots *all, db_context *context, size_t shot, void *user, double *sum);
 
-/* How shots are judged after a joint stage. panels: what they ask for of panels; without equations: nothing. */
+/* How shots are judged after a joint stage. panels: what they ask for of panels; without equations: nothing. lists_parts: 1:
+ * frames also list the reflections that they show by the model that the stage has found. */
 typedef struct db_judging {
     db_judgement how;
+    int lists_parts;
     db_panel_equations panels;
 } db_judging;
 

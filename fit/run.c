@@ -204,7 +204,9 @@ static db_status judge_by_spots(db_shots *all, int stage, db_judging *judging,
 
 static db_status judge_shots(db_shots *all, int stage, int is_last,
                              const db_fit_shots_result *result, db_wrong_shots *wrong) {
-    db_judging judging = { .how = is_last ? DB_JUDGE_SHOT : DB_JUDGE_SHARING };
+    db_judging judging = { .how = is_last ? DB_JUDGE_SHOT : DB_JUDGE_SHARING,
+                           .lists_parts = !is_last && db_series_shares(all) &&
+                                          all->settings.stages[stage].kind == DB_STAGE_PIXELS };
     if (is_last)
         judging.panels =
             db_panel_equations_of(all->plate.panels, all->plate.pixel_size, all->parameters);

@@ -490,8 +490,8 @@ static db_status prepare_start(db_context *context, db_fit_config *config, db_im
     settings->choose_oversample = !config->setup.oversample;
     if (config->automatic && !settings->parameter_count)
         DB_TRY(db_fit_choose_parameters(context, config, start));
-    DB_TRY(db_fit_start_widths(context, config, spots, start));
     DB_TRY(db_fit_tie_cell(context, config, start, notices, user));
+    DB_TRY(db_fit_start_widths(context, config, spots, start));
     settings->centring = centring_of(context, config->symmetry, start->crystal.cell);
     start_ties(settings, start, notices, user);
     DB_TRY(db_experiment_check(context, start));
@@ -503,6 +503,7 @@ static db_status prepare_start(db_context *context, db_fit_config *config, db_im
         *open = is_open;
     else if (is_open)
         DB_TRY(find_orientation(context, config, spots, start, notices, user));
+    settings->orientation_found = is_open;
     DB_TRY(complete_bounds(context, config, start, 1));
     /* a series has one orientation for many frames, of which one may have too few spots */
     if (!open && !is_open && !config->series)

@@ -21,7 +21,7 @@
 
 /* Blocks of the file, in this order; then the block of a stage, by its own name. Another number: another format. Files of
  * tests/fuzz/corpus have this number, too, or none of them is read beyond it. */
-static const char of_head[] = DB_CHECKPOINT_BEGINS "9", of_configuration[] = "configuration",
+static const char of_head[] = DB_CHECKPOINT_BEGINS "10", of_configuration[] = "configuration",
                   of_state[] = "state";
 static const db_block_head of_no_shot = { .shot = -1 };
 enum { BLOCKS = 4, MOST_GENERATIONS = 1 << 30, FORMAT_AT = sizeof DB_CHECKPOINT_BEGINS - 1 };

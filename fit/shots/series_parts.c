@@ -26,17 +26,23 @@ static void list_reflection(const int hkl[3], db_shown *shown) {
     memcpy(shown->hkl[shown->count++], hkl, sizeof *shown->hkl);
 }
 
-db_status db_shown_note(db_context *context, const db_shoeboxes *boxes, db_shot_state *state) {
-    DB_TRY(make_room(context, boxes->count, &state->boxes));
+db_status db_shown_note_again(db_context *context, const db_shoeboxes *boxes,
+                              db_shot_state *state) {
     DB_TRY(make_room(context, boxes->count, &state->shown));
     for (size_t b = 0; b < boxes->count; b++) {
         int strong = 0;
         for (size_t i = b * boxes->pixels; i < (b + 1) * boxes->pixels; i++)
             strong += boxes->strong[i];
-        list_reflection(boxes->reflection[b].hkl, &state->boxes);
         if (strong >= FEWEST_STRONG) list_reflection(boxes->reflection[b].hkl, &state->shown);
     }
     return DB_OK;
+}
+
+db_status db_shown_note(db_context *context, const db_shoeboxes *boxes, db_shot_state *state) {
+    DB_TRY(make_room(context, boxes->count, &state->boxes));
+    for (size_t b = 0; b < boxes->count; b++)
+        list_reflection(boxes->reflection[b].hkl, &state->boxes);
+    return db_shown_note_again(context, boxes, state);
 }
 
 /* Completes lists [count] of this process' shots by the lists of other processes. */

@@ -8,6 +8,9 @@
 /* Lists the reflections of the boxes of a joint stage, and of boxes with strong pixels. */
 db_status db_shown_note(db_context *context, const db_shoeboxes *boxes, db_shot_state *state);
 
+/* Lists those of boxes with strong pixels anew, for the model that the stage has found. */
+db_status db_shown_note_again(db_context *context, const db_shoeboxes *boxes, db_shot_state *state);
+
 /* After a joint stage: its shown reflections become the reflections of the previous stage, in all processes. */
 db_status db_shown_pass_on(db_shots *all);
 

@@ -8,6 +8,7 @@
 #include "fit/config/physical_range.h"
 #include "fit/pixels/rendering.h"
 #include "fit/search/check_settings.h"
+#include "fit/search/equivalents.h"
 #include "fit/shots/team.h"
 
 #include <dualbragg/expert/fit_configurations.h>
@@ -288,6 +289,23 @@ static void set_start(db_shots *all, size_t shot) {
     if (summary->stage == 0) begin_model(all, shot);
 }
 
+/* A resumed run has found the equivalent orientation with which a shot begins. */
+static db_status lay_start(const db_shots *all, db_context *context, size_t shot) {
+    const db_shot_summary *const summary = &all->summary[shot];
+    int other = 0;
+    for (int i = 0; i < 9; i++) other |= fabs(summary->laid[i]) > 0;
+    return other ? db_equivalent_turn(context, summary->laid, &all->state[shot].start.crystal)
+                 : DB_OK;
+}
+
+db_status db_shots_lay(db_shots *all, db_context *context, size_t shot, const double indices[9]) {
+    memcpy(all->summary[shot].laid, indices, sizeof all->summary[shot].laid);
+    DB_TRY(lay_start(all, context, shot));
+    all->summary[shot].stage = 0;
+    begin_model(all, shot);
+    return DB_OK;
+}
+
 /* Checks that all shots refine the same quantities. */
 static db_status check_quantities(const db_shots *all, db_context *context,
                                   const db_fit_settings *settings) {
@@ -396,6 +414,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
     db_status status = db_fit_settings_copy(context, &all->settings, &settings);
     if (status == DB_OK)
         status = db_shots_read(all, context, shot, image, &state->start, &settings);
+    if (status == DB_OK) status = lay_start(all, context, shot);
     if (status == DB_OK) db_modes_leave_zero(&settings, &state->start);
     if (status == DB_OK) status = check_quantities(all, context, &settings);
     if (status == DB_OK)
@@ -407,6 +426,7 @@ static db_status read_shot(db_shots *all, db_context *context, size_t shot,
         state->gain = settings.gain;
         state->readout_noise = settings.readout_noise;
         state->choose_oversample = settings.choose_oversample;
+        state->orientation_found = settings.orientation_found;
         state->centring = settings.centring;
         state->is_dim = db_series_shares(all) && is_dim(&settings, image);
         state->spots = settings.spots;

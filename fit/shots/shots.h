@@ -43,7 +43,7 @@ typedef struct db_shot_state {
     /* curves of f' and f'' of its own, if those of the common amplitudes do not reach its energies; NULL: they do; owned */
     db_site_kinds *curves;
     double gain, readout_noise;
-    int choose_oversample, centring; /* as in db_fit_settings */
+    int choose_oversample, centring, orientation_found; /* as in db_fit_settings */
     /* 1: a frame of a series with too few photons beside its spots for planes of shoeboxes */
     int is_dim;
     int shoebox_half_width;    /* pixels; 0: not chosen yet */
@@ -115,7 +115,10 @@ typedef struct db_shot_summary {
     int opened;       /* 1 + the joint stage for which its values are ready; 0: none */
     char reason[DB_FIT_REASON_SIZE];
     double orientation[9];
-    double reference[9];           /* orientation to which the angles of the result refer */
+    double reference[9]; /* orientation to which the angles of the result refer */
+    int is_laid;         /* 1: its equivalent orientations have been compared */
+    double laid
+        [9]; /* change of indices to the equivalent orientation with which it begins; 0: its own */
     db_fit_shot_identity identity; /* empty: unknown */
     double wavelength;             /* of its start (angstrom) */
     double degrees;                /* degrees of freedom, without shared quantities */
@@ -349,5 +352,8 @@ void db_shots_tie_common(db_shots *all);
 
 /* Lets a shot begin once more, with the present shared values, if it was read, is excluded, and has not had it. */
 void db_shots_begin_again(db_shots *all, size_t shot);
+
+/* A shot begins once more at an equivalent orientation, with these indices of its present ones. */
+db_status db_shots_lay(db_shots *all, db_context *context, size_t shot, const double indices[9]);
 
 #endif

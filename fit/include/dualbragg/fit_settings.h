@@ -198,7 +198,11 @@ typedef struct db_fit_settings {
     /** known: relative error of the intensities, as of coordinates that are not exact: each shoebox has a factor J of
      * its own with the prior 1 +- this error; 0: intensities are exact */
     double intensity_error;
-    double reserved[2]; /**< 0: room for new members, see docs/decisions/public-structs.md */
+    /** 1: a search has found the orientation, so that any equivalent one is as good: blocks with less symmetry
+     * than the lattice are laid as pixels ask; 0: it is given */
+    int orientation_found;
+    int room;           /**< 0: for a new member */
+    double reserved[1]; /**< 0: room for new members, see docs/decisions/public-structs.md */
 } db_fit_settings;
 
 /** Documented defaults; no parameters, no stages.
