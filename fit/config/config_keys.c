@@ -294,7 +294,7 @@ static const db_config_key refine_keys[] = {
         "orientation of several sweeps is found"),
     CHOICE("earned", IN_REFINE(earned), no_yes, NULL, 0, "yes",
         "yes: refined only if the data ask for it; has an effect without the section stages, and "
-        "for scale and spindle tilts of a series also with it"),
+        "for scale, spindle tilts and rotations of blocks by direction in a series also with it"),
 };
 
 static const db_config_key stage_keys[] = {

@@ -344,6 +344,9 @@ static db_choosing choosing_of(const db_fit_config *config, const db_parameter_f
         return config->series_knots > 0 || is_flat ? DB_CHOOSING_ASKED : DB_CHOOSING_CHOSEN;
     case DB_KIND_DISTANCE:
     case DB_KIND_DETECTOR_TURN: return is_flat ? DB_CHOOSING_ASKED : facts->choosing;
+    case DB_KIND_MOSAIC_TENSOR:
+    case DB_KIND_MOSAIC_COVARIANCE:
+        return config->settings.joint.wanted ? DB_CHOOSING_ASKED : DB_CHOOSING_EARNED;
     case DB_KIND_MODE: return DB_CHOOSING_ASKED;
     default: return facts->choosing;
     }

@@ -43,6 +43,7 @@ typedef struct joint {
     /* of a series, where not NULL: get the sums of products of an evaluation (db_series_sum) */
     double *pulls[2];
     int unearned[DB_EARNINGS]; /* of a series: 1: unknowns of this kind stay */
+    int is_asked;              /* 1: that is known */
     int is_at_start; /* 1: the last evaluation of a series was at `value`, with which the search begins */
 } joint;
 
@@ -271,17 +272,48 @@ static db_earning earning_of(const joint *j, size_t unknown) {
     const db_fit_parameter *const p = &j->all->settings.parameters[j->index[unknown]];
     if (!p->earned) return DB_EARNING_NONE;
     if (p->parameter == DB_SCALE) return DB_EARNING_SCALE;
-    return db_facts_of(p->parameter)->kind == DB_KIND_SPINDLE_TILT ? DB_EARNING_TILT
-                                                                   : DB_EARNING_NONE;
+    switch (db_facts_of(p->parameter)->kind) {
+    case DB_KIND_SPINDLE_TILT: return DB_EARNING_TILT;
+    case DB_KIND_MOSAIC_TENSOR:
+    case DB_KIND_MOSAIC_COVARIANCE: return DB_EARNING_ROTATION;
+    default: return DB_EARNING_NONE;
+    }
 }
 
-static void hold_unearned(const joint *j, const double *value) {
+/* The first unknown of a parameter, of which each crystal may have one; their number. */
+static size_t unknowns_of(const joint *j, db_parameter parameter, size_t *first) {
+    for (size_t l = 0; l < j->links.order.shared; l++) {
+        *first = j->links.first[l];
+        if (j->all->settings.parameters[j->index[*first]].parameter == parameter)
+            return j->links.values[l];
+    }
+    return 0;
+}
+
+/* Variances about each axis that are earned take up the one about all axes, beside which they would not be determined. */
+static void part_rotations(const joint *j, double *value) {
+    static const db_parameter axis[3] = { DB_MOSAIC_XX, DB_MOSAIC_YY, DB_MOSAIC_ZZ };
+    const db_unknowns *const u = &j->search.unknowns;
+    size_t all, about[3];
+    const size_t count = unknowns_of(j, DB_MOSAIC_VARIANCE, &all);
+    for (int i = 0; i < 3; i++)
+        if (unknowns_of(j, axis[i], &about[i]) != count ||
+            earning_of(j, about[i]) != DB_EARNING_ROTATION)
+            return;
+    for (size_t c = 0; c < count; c++) {
+        for (int i = 0; i < 3; i++) value[about[i] + c] += value[all + c];
+        value[all + c] = u->lower[all + c] = u->upper[all + c] = 0;
+    }
+}
+
+static void hold_unearned(const joint *j, double *value) {
     const db_unknowns *const u = &j->search.unknowns;
     for (size_t i = 0; i < j->links.unknowns; i++) {
         const db_earning earning = earning_of(j, i);
         if (earning != DB_EARNING_NONE && j->unearned[earning])
             u->lower[i] = u->upper[i] = value[i];
     }
+    if (j->is_asked && !j->unearned[DB_EARNING_ROTATION]) part_rotations(j, value);
 }
 
 /* Starting values of the unknowns and of a series' intensities, from the shots in use. All processes must call this
@@ -414,6 +446,8 @@ static db_status ask_earned(joint *j, const unsigned char *earning, double *pull
     DB_TRY(
         db_workers_common_status(all, db_series_earn(all->context, &evidence, held, j->unearned)));
     DB_TRY(db_team_broadcast(&all->team, all->context, j->unearned, sizeof j->unearned));
+    j->is_asked = 1;
+    if (!j->unearned[DB_EARNING_ROTATION]) j->is_at_start = 0; /* values are others */
     hold_unearned(j, j->value);
     return DB_OK;
 }
@@ -491,6 +525,7 @@ static db_status take_up(joint *j) {
     for (size_t i = 0; i < j->all->count; i++) /* records are of the best point */
         j->all->state[i].best_target = j->all->summary[i].target;
     j->log.history = j->all->course.count;
+    j->is_asked = 1;
     return DB_OK;
 }
 

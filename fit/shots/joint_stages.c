@@ -180,15 +180,17 @@ static void end_by_photons(db_fit_settings *settings) {
         settings->stages[settings->stage_count - 1].target = DB_FIT_POISSON;
 }
 
-/* Scales of frames that have to be earned wait for the last stage: with an orientation or spread that is still wrong, they
- * would bring the light of reflections to the wrong frames. Tilts of the spindle wait for a stage by pixels, which asks
+/* Scales of frames that have to be earned, and rotations by direction, wait for the last stage: with an orientation or spread
+ * that is still wrong, they would bring the light of reflections to the wrong frames. Tilts of the spindle wait for a stage by pixels, which asks
  * whether they are earned. */
 static void delay_earned(db_fit_settings *settings) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
-        const int is_tilt = db_facts_of(p->parameter)->kind == DB_KIND_SPINDLE_TILT;
+        const db_parameter_kind kind = db_facts_of(p->parameter)->kind;
+        const int is_tilt = kind == DB_KIND_SPINDLE_TILT,
+                  is_rotation = kind == DB_KIND_MOSAIC_TENSOR || kind == DB_KIND_MOSAIC_COVARIANCE;
         for (size_t s = 0; s < settings->stage_count && p->earned; s++)
-            if ((p->parameter == DB_SCALE && s + 1 < settings->stage_count) ||
+            if (((p->parameter == DB_SCALE || is_rotation) && s + 1 < settings->stage_count) ||
                 (is_tilt && settings->stages[s].kind == DB_STAGE_MOMENTS))
                 db_fit_parameter_set_stage(p, s, 0);
     }

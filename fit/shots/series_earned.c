@@ -75,29 +75,34 @@ static int lacks_tilts(const series_model *m, const unsigned char *held) {
     return most > DB_USUAL_SPINDLE_TILT * DB_USUAL_SPINDLE_TILT;
 }
 
-static int has_scales(const db_series_evidence *e, const unsigned char *held) {
+static int moves_any(const db_series_evidence *e, db_earning kind, const unsigned char *held) {
     for (size_t i = 0; i < e->unknowns; i++)
-        if (e->earning[i] == DB_EARNING_SCALE && !held[i]) return 1;
+        if (e->earning[i] == kind && !held[i]) return 1;
     return 0;
 }
 
-/* Afterwards scales are held. */
-static int lacks_scales(const series_model *m, unsigned char *held) {
+/* Is the fall of the loss by a kind less than Schwarz's criterion asks for? Then the kind is held. trial: room for flags. */
+static int lacks_fall(const series_model *m, db_earning kind, unsigned char *held,
+                      unsigned char *trial) {
     const db_series_evidence *const e = m->of;
-    if (!has_scales(e, held)) return 0;
-    const fall with = fall_of(m);
-    hold_all(e, DB_EARNING_SCALE, held);
+    if (!moves_any(e, kind, held)) return 0;
     factor_model(m, held);
+    const fall with = fall_of(m);
+    memcpy(trial, held, e->unknowns);
+    hold_all(e, kind, trial);
+    factor_model(m, trial);
     const fall without = fall_of(m);
-    return with.loss - without.loss <=
-           (with.chance - without.chance) * log((double)e->reflections + 1);
+    const int lacks = with.loss - without.loss <=
+                      (with.chance - without.chance) * log((double)e->reflections + 1);
+    if (lacks) memcpy(held, trial, e->unknowns);
+    return lacks;
 }
 
 db_status db_series_earn(db_context *context, const db_series_evidence *e,
                          const unsigned char *held, int unearned[DB_EARNINGS]) {
     const size_t n = e->unknowns;
     double loss;
-    unsigned char *const flags = malloc(n + 1);
+    unsigned char *const flags = malloc(2 * n + 1);
     memset(unearned, 0, DB_EARNINGS * sizeof *unearned);
     double *const numbers = malloc((2 * n * n + 2 * n + 1) * sizeof *numbers);
     if (flags && numbers) {
@@ -108,11 +113,9 @@ db_status db_series_earn(db_context *context, const db_series_evidence *e,
         memcpy(flags, held, n);
         factor_model(&m, flags);
         unearned[DB_EARNING_TILT] = lacks_tilts(&m, flags);
-        if (unearned[DB_EARNING_TILT]) {
-            hold_all(e, DB_EARNING_TILT, flags);
-            factor_model(&m, flags);
-        }
-        unearned[DB_EARNING_SCALE] = lacks_scales(&m, flags);
+        if (unearned[DB_EARNING_TILT]) hold_all(e, DB_EARNING_TILT, flags);
+        unearned[DB_EARNING_SCALE] = lacks_fall(&m, DB_EARNING_SCALE, flags, flags + n);
+        unearned[DB_EARNING_ROTATION] = lacks_fall(&m, DB_EARNING_ROTATION, flags, flags + n);
     }
     const db_status status = db_need_memory(context, flags && numbers, "what a series has to earn");
     free(flags);

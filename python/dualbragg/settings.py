@@ -430,8 +430,8 @@ class Refine(Section):
     a series, one place of the detector wherever it stands, tilts of each spindle; others as yes; the default if the
     orientation of several sweeps is found; default: yes for detector and spindle axis, else no"""
     earned: Optional[bool] = None
-    """yes: refined only if the data ask for it; has an effect without the section stages, and for scale and spindle tilts
-    of a series also with it"""
+    """yes: refined only if the data ask for it; has an effect without the section stages, and for scale, spindle tilts and
+    rotations of blocks by direction in a series also with it"""
 
 
 @dataclass

@@ -13,7 +13,7 @@ awk 'BEGIN {
 render() { # IMAGES FLAG...
     image=$1
     shift
-    "$DUALBRAGG" sim -cell 40 40 50 90 90 120 -hkl amplitudes.hkl -nointerpolate -N 14 -gauss_xtal -spots closed -mosaic_rms 0.1 -footprint_rms 0.08 \
+    "$DUALBRAGG" sim -cell 40 40 50 90 90 120 -hkl amplitudes.hkl -nointerpolate -N 14 -gauss_xtal -spots closed -footprint_rms 0.08 \
         -lambda 1 -distance 80 -detpixels 320 -pixel 0.25 -fluence 1e26 -water 0.3 -noisefile "$image" -bits 32 -noreflections --quiet "$@"
 }
 
@@ -32,8 +32,9 @@ near "long edge: Nc" "$(refined long.json Nc)" 10 0.4
 boxes=$(sed -n 's/.* pixels in \([0-9]*\) shoeboxes.*/\1/p' long.log)
 [ "$boxes" -gt 2000 ] || fail "long edge: shoeboxes: $(cat long.log)"
 
-# a series finds the shape of its crystal's blocks in the orientation that the search has chosen among equivalent ones
-render frames.h5 -seed 5 --shots turns.txt -osc 0.5 -misset 20 35 50
+# a series finds the shape of its crystal's blocks in the orientation that the search has chosen among equivalent ones, and that
+# they turn about c more than about other axes
+render frames.h5 -mosaic_rms_abc 0.06 0.06 0.2 -seed 5 --shots turns.txt -osc 0.5 -misset 20 35 50
 echo 'frames.h5#1-6' > frames.txt
 cat > turning.yaml << 'END'
 shots: {list: frames.txt, series: yes}
@@ -42,13 +43,23 @@ END
 fit 0 turning.yaml --output series
 near "series: chi2" "$(chi2 series)" 1 0.02
 near "series: Nc" "$(refined series.json Nc)" 14 0.3
+near "series: rotations about a*" "$(refined series.json mosaic_xx)" 0.0036 0.0008
+near "series: rotations about c" "$(refined series.json mosaic_zz)" 0.04 0.0015
+near "series: rotations about all axes" "$(refined series.json mosaic_variance)" 0 1e-12
+near "long edge: rotations do not differ" "$(refined long.json mosaic_zz)" 0 1e-12
 awk -v a="$(refined series.json Na)" -v b="$(refined series.json Nb)" -v c="$(refined series.json size_ab)" 'BEGIN {
     s = 14 / sqrt(2); r = -sqrt(0.5)
     exit !(far(a - 14, b - 14, c) < 1 || far(a - s, b - 14, c - r) < 1 || far(a - 14, b - s, c - r) < 1) }
     function far(x, y, z) { return sqrt(x * x / 0.16 + y * y / 0.16 + z * z / 0.0025) }' || fail "series: blocks: $(cat series.log)"
 
+mkdir cut.checkpoint.14.0 # cut off in the last stage, and gone on with
+fit 3 turning.yaml --output cut
+rmdir cut.checkpoint.14.0
+fit 0 turning.yaml --output cut --resume
+for name in Na size_ab mosaic_zz; do near "gone on with: $name" "$(refined cut.json $name)" "$(refined series.json $name)" 0; done
+
 # stills with given sizes are laid as their blocks are
-render counts.h5 -seed 3 --random 10 -bandwidth_rms 0.002
+render counts.h5 -mosaic_rms 0.1 -seed 3 --random 10 -bandwidth_rms 0.002
 echo 'counts.h5#1-10' > shots.txt
 cat > known.yaml << 'END'
 shots: {list: shots.txt}
@@ -60,6 +71,7 @@ near "given sizes: chi2" "$(chi2 given)" 1 0.02
 near "given sizes: Na" "$(refined given.json Na)" 14 0.2
 
 # cut off after they have been laid, and gone on with
+rm -rf cut*
 mkdir cut.checkpoint.2.0
 fit 3 known.yaml --output cut --threads 1
 rmdir cut.checkpoint.2.0

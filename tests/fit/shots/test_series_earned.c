@@ -16,6 +16,7 @@ typedef struct scene {
     double lever;  /* slope of a datum by the tilt: short sweeps have little beside the angle's */
     double scale;  /* true deviation of the scales */
     double misfit; /* scatter of data in units of their quoted errors */
+    size_t rotations; /* so many of the last unknowns are rotations in place of scales */
 } scene;
 
 /* A normal deviate by twelve uniform ones of a linear generator. */
@@ -38,6 +39,7 @@ static void earn(const scene *of, unsigned seed, const unsigned char held[UNKNOW
     db_context *context = NULL;
     assert_int_equal(db_context_create(&context), DB_OK);
     memset(earning + SCALES, DB_EARNING_SCALE, UNKNOWNS - SCALES);
+    memset(earning + UNKNOWNS - of->rotations, DB_EARNING_ROTATION, of->rotations);
     for (int r = 0; r < REFLECTIONS; r++) {
         double half[UNKNOWNS] = { 0 };
         for (int d = 0; d < 6; d++) {
@@ -83,32 +85,41 @@ static int times_held(scene of, db_earning kind) {
 
 static void scales_that_are_one_are_held(void **state) {
     (void)state;
-    assert_in_range(times_held((scene){ 10, 0, 1 }, DB_EARNING_SCALE), 97, 100);
-    assert_in_range(times_held((scene){ 10, 0, 20 }, DB_EARNING_SCALE), 97,
+    assert_in_range(times_held((scene){ 10, 0, 1, 0 }, DB_EARNING_SCALE), 97, 100);
+    assert_in_range(times_held((scene){ 10, 0, 20, 0 }, DB_EARNING_SCALE), 97,
                     100); /* whatever the misfit */
 }
 
 static void scales_that_differ_are_free(void **state) {
     (void)state;
-    assert_int_equal(times_held((scene){ 10, 0.2, 1 }, DB_EARNING_SCALE), 0);
+    assert_int_equal(times_held((scene){ 10, 0.2, 1, 0 }, DB_EARNING_SCALE), 0);
     /* as many errors, with the misfit, away from 1 */
-    assert_int_equal(times_held((scene){ 10, 4, 20 }, DB_EARNING_SCALE), 0);
+    assert_int_equal(times_held((scene){ 10, 4, 20, 0 }, DB_EARNING_SCALE), 0);
+}
+
+/* Rotations are asked as scales are, with scales as free as they are earned. */
+static void rotations_are_earned_together(void **state) {
+    (void)state;
+    assert_in_range(times_held((scene){ 10, 0, 1, 4 }, DB_EARNING_ROTATION), 97, 100);
+    assert_int_equal(times_held((scene){ 10, 0.2, 1, 4 }, DB_EARNING_ROTATION), 0);
+    assert_int_equal(times_held((scene){ 10, 0.2, 1, 2 }, DB_EARNING_ROTATION), 0);
+    assert_int_equal(times_held((scene){ 10, 0.2, 1, 2 }, DB_EARNING_SCALE), 0);
 }
 
 /* The error of the tilt is misfit / (lever sqrt(180)): 0.0075 degree, 0.15, 0.75. */
 static void tilts_with_small_errors_are_free(void **state) {
     (void)state;
-    assert_int_equal(times_held((scene){ 10, 0, 1 }, DB_EARNING_TILT), 0);
-    assert_int_equal(times_held((scene){ 10, 0, 20 }, DB_EARNING_TILT), 0);
-    assert_int_equal(times_held((scene){ 0.5, 0, 1 }, DB_EARNING_TILT), 0);
-    assert_int_equal(times_held((scene){ 0.5, 0, 5 }, DB_EARNING_TILT), 100);
-    assert_int_equal(times_held((scene){ 10, 0, 100 }, DB_EARNING_TILT), 100);
+    assert_int_equal(times_held((scene){ 10, 0, 1, 0 }, DB_EARNING_TILT), 0);
+    assert_int_equal(times_held((scene){ 10, 0, 20, 0 }, DB_EARNING_TILT), 0);
+    assert_int_equal(times_held((scene){ 0.5, 0, 1, 0 }, DB_EARNING_TILT), 0);
+    assert_int_equal(times_held((scene){ 0.5, 0, 5, 0 }, DB_EARNING_TILT), 100);
+    assert_int_equal(times_held((scene){ 10, 0, 100, 0 }, DB_EARNING_TILT), 100);
 }
 
 /* A tilt of no influence is not determined. */
 static void what_has_no_influence_is_held(void **state) {
     (void)state;
-    assert_int_equal(times_held((scene){ 0, 0, 1 }, DB_EARNING_TILT), 100);
+    assert_int_equal(times_held((scene){ 0, 0, 1, 0 }, DB_EARNING_TILT), 100);
 }
 
 /* A scale at its bound does not keep the others from being earned; where all are, nothing is asked. */
@@ -117,11 +128,11 @@ static void what_cannot_move_is_not_asked(void **state) {
     unsigned char held[UNKNOWNS] = { 0 };
     int unearned[DB_EARNINGS];
     held[SCALES + 1] = 1;
-    earn(&(scene){ 10, 0.2, 1 }, 5, held, unearned);
+    earn(&(scene){ 10, 0.2, 1, 0 }, 5, held, unearned);
     assert_int_equal(unearned[DB_EARNING_SCALE] | unearned[DB_EARNING_TILT], 0);
     memset(held + SCALES, 1, UNKNOWNS - SCALES);
     held[TILT] = 1;
-    earn(&(scene){ 0, 0, 1 }, 5, held, unearned);
+    earn(&(scene){ 0, 0, 1, 0 }, 5, held, unearned);
     assert_int_equal(unearned[DB_EARNING_SCALE] | unearned[DB_EARNING_TILT], 0);
 }
 
@@ -129,6 +140,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scales_that_are_one_are_held),
         cmocka_unit_test(scales_that_differ_are_free),
+        cmocka_unit_test(rotations_are_earned_together),
         cmocka_unit_test(tilts_with_small_errors_are_free),
         cmocka_unit_test(what_has_no_influence_is_held),
         cmocka_unit_test(what_cannot_move_is_not_asked),
