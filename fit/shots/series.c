@@ -405,12 +405,72 @@ static void find_best(const db_shots *all, size_t h, int quadratic, double *loss
     r->change = fmax(-rendered, step);
     r->factor = quadratic && rendered > 0 ? 1 + r->change / rendered : 1;
     if (quadratic) *loss += r->change * (2 * r->pull + r->curvature * r->change);
-    for (size_t i = s->first[h]; i < s->first[h + 1] && quadratic; i++) {
-        const db_series_part *const p = &s->part[i];
-        const db_linearization linearization = linearization_of(all, p->shot);
-        s->change[p->shot] += r->change * (2 * (double)linearization.pull[p->box] +
-                                           (double)linearization.curvature[p->box] * r->change);
+}
+
+/* The light of a frame: its scale, and least squares for the next one. */
+typedef struct frame_light {
+    double scale, light, square;
+} frame_light;
+
+/* The best intensity of a reflection for the scales of frames, and what the losses of its frames change by both. */
+static void change_reflection(const db_shots *all, size_t h, frame_light *frames) {
+    const db_series *const s = all->series;
+    const double rendered = s->value[1][h];
+    double light = 0, square = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        const double best = square > 0 ? fmax(0, light / square) : rendered;
+        for (size_t i = s->first[h]; i < s->first[h + 1]; i++) {
+            const db_series_part *const p = &s->part[i];
+            const db_linearization linearization = linearization_of(all, p->shot);
+            const double pull = (double)linearization.pull[p->box],
+                         curvature = (double)linearization.curvature[p->box],
+                         measured = curvature * rendered - pull;
+            frame_light *const frame = &frames[p->shot];
+            if (pass == 0) {
+                light += frame->scale * measured;
+                square += frame->scale * frame->scale * curvature;
+                continue;
+            }
+            const double change = frame->scale * best - rendered;
+            s->change[p->shot] += change * (2 * pull + curvature * change);
+            frame->light += best * measured;
+            frame->square += best * best * curvature;
+        }
     }
+}
+
+/* Do scales of frames wait for a later stage? */
+static int scales_wait(const db_shots *all) {
+    const db_fit_settings *const settings = &all->settings;
+    const size_t stage = (size_t)all->series->stage;
+    for (size_t i = 0; i < settings->parameter_count; i++) {
+        const db_fit_parameter *const p = &settings->parameters[i];
+        if (p->parameter == DB_SCALE && !db_fit_parameter_in_stage(p, stage) &&
+            p->stages >> stage != 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Losses of frames with the best intensities; and with the best scales, found by turns, if these wait: a frame is no outlier
+ * because it is brighter. */
+static db_status find_changes(const db_shots *all) {
+    const db_series *const s = all->series;
+    const int rounds = scales_wait(all) ? 20 : 0;
+    frame_light *const frames = calloc(all->count + 1, sizeof *frames);
+    for (size_t k = 0; k < all->count && frames; k++) frames[k].scale = 1;
+    for (int round = 0; round <= rounds && frames; round++) {
+        for (size_t k = 0; k < all->count; k++) {
+            frame_light *const frame = &frames[k];
+            const double scale =
+                frame->square > 0 ? fmax(0, frame->light / frame->square) : frame->scale;
+            *frame = (frame_light){ scale, 0, 0 };
+            s->change[k] = 0;
+        }
+        for (size_t h = 0; h < s->count; h++) change_reflection(all, h, frames);
+    }
+    free(frames);
+    return db_need_memory(all->context, frames != NULL, "the light of frames");
 }
 
 /* Sums of a pass. Their index is the unknown, except in `frame`. */
@@ -536,7 +596,6 @@ db_status db_series_sum_here(const db_shots *all, const db_joint_links *links, c
                      .is_touched = calloc(n + 1, 1) };
     const int missing = !numbers || !r.touched || !r.is_touched;
     if (!missing) {
-        memset(all->series->change, 0, all->count * sizeof *all->series->change);
         totals t = { links, step, numbers + 2 * n, sums, pulls ? pulls[1] : NULL, NULL };
         if (pulls) t.begins = t.frame + all->count * size;
         r.slope = numbers + n;
@@ -548,12 +607,20 @@ db_status db_series_sum_here(const db_shots *all, const db_joint_links *links, c
     return db_need_memory(all->context, !missing, "the reflections of a series");
 }
 
+/* Of rank 0. */
+static db_status sum_and_compare(const db_shots *all, double *sums, double *const pulls[2]) {
+    const db_series *const s = all->series;
+    DB_TRY(db_series_sum_here(all, s->links, NULL, sums, pulls));
+    memset(s->change, 0, all->count * sizeof *s->change);
+    return is_quadratic(all) ? find_changes(all) : DB_OK;
+}
+
 db_status db_series_sum(db_shots *all, double *sums, double *const pulls[2]) {
     db_series *const s = all->series;
     const size_t bytes = db_schur_sums_size(s->links->unknowns) * sizeof *sums;
     DB_TRY(db_records_gather(all, s->bytes, s->linearization, 0));
-    DB_TRY(db_workers_common_status(
-        all, all->team.rank == 0 ? db_series_sum_here(all, s->links, NULL, sums, pulls) : DB_OK));
+    DB_TRY(db_workers_common_status(all, all->team.rank == 0 ? sum_and_compare(all, sums, pulls)
+                                                             : DB_OK));
     DB_TRY(db_team_broadcast(&all->team, all->context, sums, bytes));
     DB_TRY(db_team_broadcast(&all->team, all->context, s->change, all->count * sizeof *s->change));
     for (int k = 0; k < 2 && pulls; k++)

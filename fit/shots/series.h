@@ -39,7 +39,8 @@ db_status db_series_note(const db_shots *all, db_context *context, size_t shot,
  * the gradients of the frames, by where reflections begin, and of reflections. */
 db_status db_series_sum(db_shots *all, double *sums, double *const pulls[2]);
 
-/* Then brings the targets of this process' frames from the intensities of the rendering to those that were found. */
+/* Then brings the targets of this process' frames from the intensities of the rendering to those that were found, and to the
+ * scales that frames ask for, if scales wait for a later stage. */
 void db_series_correct_targets(db_shots *all);
 
 size_t db_series_reflections(const db_shots *all);

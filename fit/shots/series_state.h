@@ -33,7 +33,8 @@ struct db_series {
     /* [count] what the frames say that were summed last (db_series_sum), on rank 0: intensities of either sign, by one step
      * from those of the rendering; half second derivatives of the loss */
     double *best, *curvature;
-    /* [shots] what a frame's loss then changes from the intensities of the rendering to the best ones, if chi2 is quadratic */
+    /* [shots] what a frame's loss changes from the intensities of the rendering to the best ones, if chi2 is quadratic; with the
+     * best scales of frames, if these wait for a later stage */
     double *change;
     /* [shots][boxes] of this process' shots: of the last pass, and of that with which the stage began */
     db_part_background **background[2];

@@ -129,6 +129,12 @@ END
 fit 0 turned.yaml --output one_off --no-report
 grep -q '^9 of 10 shots in use' one_off.log || fail "a frame that is turned: $(grep 'in use\|excluded' one_off.log)"
 grep -q '^excluded: turned_4.img: outlier: ' one_off.log || fail "a frame that is turned: $(grep excluded one_off.log)"
+# nor is a frame outside the crowd that is only brighter, as long as scales of frames have to wait
+"$DUALBRAGG" sim -cell 60 60 80 90 90 120 -misset 20 35 50 -N 20 -gauss_xtal -default_F 1000 -fluence 2e25 -lambda 1 -distance 150 \
+    -detpixels 300 -pixel 0.25 -spots closed -mosaic_rms 0.1 -footprint_rms 0.1 0.1 -phi 2 -osc 0.5 -water 0.8 -seed 5 \
+    -noisefile turned_4.img > /dev/null
+fit 0 turned.yaml --output bright --no-report
+grep -q '^10 of 10 shots in use' bright.log || fail "a frame that is brighter: $(grep 'in use\|excluded' bright.log)"
 
 cp few.txt frames.txt
 # without a cell: from the spots of all frames together, with the spindle's turn taken out
