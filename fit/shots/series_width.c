@@ -222,10 +222,12 @@ static width_found find_gaps(const db_shots *all, whole_light *list) {
                                                 : (double)INFINITY };
 }
 
+/* Thin frames change the light of all passages alike. What is left does not tell frames that meet from frames of twice the width
+ * or of none, and a trifle, such as which faint reflections are listed, would be taken for such a width. */
 static void judge_gaps(db_shots *all, whole_light *list) {
     const width_found found = find_gaps(all, list);
-    if (*all->frames.turns || !(fabs(found.way) > SURE * found.error) ||
-        !(fabs(found.way) > MOST_WAY))
+    if (*all->frames.turns || !(SURE * found.error < 1 / (1 - DB_NARROWER)) ||
+        !(fabs(found.way) > SURE * found.error) || !(fabs(found.way) > MOST_WAY))
         return;
     const double step = step_of_used(all), by = (1 - DB_NARROWER) * step;
     snprintf(all->frames.turns, sizeof all->frames.turns,
