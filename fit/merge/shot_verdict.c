@@ -82,23 +82,36 @@ static void look_at(const db_scaling_work *w, size_t s, double *room, pair_sums 
     shot->misfit = db_median(room, count) / DB_MEDIAN_CHI2;
 }
 
-/* Is the correlation surely less than half of its expected value? A negative one means no more than 0. */
-static int is_unrelated(const db_shot_scale *shot, double pairs) {
+/* Is the correlation surely less than half of its expected value? A negative one means no more than 0. usual: what part of
+ * the expected value shots have. */
+static int is_unrelated(const db_shot_scale *shot, double pairs, double usual) {
     if (!(pairs > 4)) return 0;
     const double found = atanh(fmax(0, fmin(0.999, shot->correlation))),
                  error = 1 / sqrt(pairs - 3);
-    return found + CERTAIN * error < atanh(fmin(0.999, 0.5 * shot->expected));
+    return found + CERTAIN * error < atanh(fmin(0.999, 0.5 * usual * shot->expected));
 }
 
-/* Excludes shots that correlate too little. */
-static size_t exclude_unrelated(const db_scaling_work *w, const pair_sums *sums) {
+static int is_compared(const db_scaling_work *w, const pair_sums *sums, size_t s) {
+    return w->shot[s].reflections >= 3 && sums[s].n > 0;
+}
+
+/* Excludes shots that correlate too little. While all models are as poor as before sizes of blocks are found, all shots
+ * correlate less than their errors let expect: that is no sign of another crystal. room: [shots] */
+static size_t exclude_unrelated(const db_scaling_work *w, const pair_sums *sums, double *room) {
     const double signal = common_variance(sums, w->observations->shots);
-    size_t excluded = 0;
+    size_t excluded = 0, count = 0;
     for (size_t s = 0; s < w->observations->shots; s++) {
         db_shot_scale *const shot = &w->shot[s];
-        if (!(shot->reflections >= 3 && sums[s].n > 0)) continue;
+        if (!is_compared(w, sums, s)) continue;
         correlate(&sums[s], signal, shot);
-        if (!is_unrelated(shot, sums[s].n * sums[s].n / sums[s].squares)) continue;
+        if (shot->expected > 0) room[count++] = shot->correlation / shot->expected;
+    }
+    const double usual = count ? fmin(1, fmax(0, db_median(room, count))) : 1;
+    for (size_t s = 0; s < w->observations->shots; s++) {
+        db_shot_scale *const shot = &w->shot[s];
+        if (!is_compared(w, sums, s) ||
+            !is_unrelated(shot, sums[s].n * sums[s].n / sums[s].squares, usual))
+            continue;
         shot->excluded = DB_EXCLUDED_UNRELATED;
         excluded++;
     }
@@ -135,7 +148,7 @@ size_t db_scaling_judge(db_context *context, db_scaling_work *w, db_status *stat
     if (room && sums) {
         for (size_t s = 0; s < w->observations->shots; s++)
             if (db_scaling_uses(w, s)) look_at(w, s, room, &sums[s]);
-        excluded = exclude_unrelated(w, sums);
+        excluded = exclude_unrelated(w, sums, room);
         excluded += exclude_scattered(w, room);
     } else
         *status = db_fail_memory(context, "the verdict on shots");

@@ -562,6 +562,25 @@ static void bad_shots_are_excluded(void **state) {
     clear(&r);
 }
 
+/* Where the model of no shot is good, all correlate less than their errors let expect. */
+static void shots_as_poor_as_the_others_are_kept(void **state) {
+    (void)state;
+    for (double relative = 3; relative < 7; relative += 1.5) {
+        size_t excluded = 0;
+        made_up_options options = MADE_UP_OPTIONS_INIT;
+        options.shots = 20;
+        options.each = 1000;
+        options.relative = relative;
+        run r;
+        scale(&options, &r);
+        for (size_t s = 0; s < options.shots; s++)
+            excluded += r.scaling.shot[s].excluded != DB_NOT_EXCLUDED;
+        print_message("relative errors %g: %zu excluded\n", relative, excluded);
+        assert_in_range(excluded, 0, 1);
+        clear(&r);
+    }
+}
+
 /* Intensities that hardly differ cannot correlate, and shots of a few are right, too. */
 static void shots_of_like_intensities_are_kept(void **state) {
     (void)state;
@@ -614,6 +633,7 @@ int main(void) {
         cmocka_unit_test(measurements_that_are_wrong_do_not_count),
         cmocka_unit_test(weak_measurements_are_not_biased),
         cmocka_unit_test(bad_shots_are_excluded),
+        cmocka_unit_test(shots_as_poor_as_the_others_are_kept),
         cmocka_unit_test(shots_of_like_intensities_are_kept),
         cmocka_unit_test(empty_sets_are_merged),
     };
