@@ -63,7 +63,7 @@ static double less_one(double count) { return count > 2 ? count - 1 : 1; }
 
 db_image_statistics db_image_statistics_of(const float *image, const db_region *region,
                                            const unsigned char *mask) {
-    db_image_statistics s = { 0, 0, 0, 0, -1, -1 };
+    db_image_statistics s = { -INFINITY, 0, 0, 0, -1, -1 };
     partial p = { { 0 }, { 0 }, { 0 }, 0 };
     for (int part = 0; part < PARTS; part++) p.largest[part] = -INFINITY;
     for (int slow = 0; slow < region->slow_count; slow++) {
@@ -74,6 +74,10 @@ db_image_statistics db_image_statistics_of(const float *image, const db_region *
         else
             add_row(&p, image + start, region->fast_count);
         find_largest(&s, row_largest(&p), region, slow, image + start, mask_row);
+    }
+    if (s.largest == 0 || s.slow < 0) { /* blank, or all masked */
+        s.largest = 0;
+        s.fast = s.slow = -1;
     }
     const double pixels = (double)region->fast_count * region->slow_count;
     double sum = 0, squares = 0;

@@ -8,7 +8,7 @@
  * and rms; in rmsd they count as 0. */
 typedef struct db_image_statistics {
     double largest, mean, rms, rmsd;
-    int fast, slow; /* pixel of the largest value, the first one of equals; -1: none above 0 */
+    int fast, slow; /* pixel of the largest value, the first one of equals; -1: that is 0 */
 } db_image_statistics;
 
 /* mask: 0 for pixels that do not count, of the panel's shape; NULL: all count. */

@@ -209,6 +209,17 @@ def main():
         if not found or not math.isclose(float(found[1]), setup.molecules(), rel_tol=1e-5):
             complain(f"{what}: expected {setup.molecules():.6g} molecules in {said}")
 
+    # the largest of negative pixels is said
+    setup = Setup(points=[(x, -f) for x, f in WATER])
+    flags = [flag for flag in setup.flags() if flag != "--quiet"]
+    said = run("amorphous", *flags, *setup.matter(), "-floatfile", "image").stdout
+    expected = setup.expected()
+    found = [float(x) for x in re.search(r"^max_I = (\S+)  at (\S+) (\S+)$", said, re.M).groups()]
+    slow, fast = divmod(max(range(len(expected)), key=image("image").__getitem__), setup.pixels)
+    at = [max(expected), (fast + 0.5) * setup.pixel, (slow + 0.5) * setup.pixel]
+    if not all(math.isclose(x, y, rel_tol=1e-5) for x, y in zip(found, at)):
+        complain(f"the largest of negative pixels is {at}, not {found}")
+
     # the other first columns
     setup = Setup(points=WATER)
     for abscissa, multiple in (("-4stol", 4.0), ("-Q", 4 * math.pi)):
