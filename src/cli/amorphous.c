@@ -1,5 +1,6 @@
 #include "cli/amorphous.h"
 
+#include "base/context_internal.h"
 #include "base/shown_text.h"
 #include "cli/complaint.h"
 
@@ -17,9 +18,22 @@ void db_amorphous_settle(db_settings *settings) {
     db_setup *const setup = &settings->setup;
     for (int i = 0; i < 3; i++) {
         double *const size = &setup->amorphous_size[i];
-        const int of_sample = db_amorphous_alone(settings) && setup->sample_size[i] != 0;
+        const int of_sample = db_amorphous_alone(settings) && !isnan(setup->sample_size[i]);
         if (isnan(*size)) *size = of_sample ? setup->sample_size[i] : default_size;
     }
+}
+
+static db_status check_sample(const db_settings *settings) {
+    static const char *const names[3] = { "thickness", "width", "height" };
+    for (int i = 0; i < 3; i++) {
+        const double size = settings->setup.sample_size[i];
+        if (size <= 0)
+            return db_complain(settings->command, DB_ERROR_INPUT,
+                               "-samplesize or -sample_%s: amorphous %s: expected a positive "
+                               "number (mm), found %g",
+                               names[i], names[i], size);
+    }
+    return DB_OK;
 }
 
 db_status db_amorphous_prepare(db_settings *settings) {
@@ -36,6 +50,7 @@ db_status db_amorphous_prepare(db_settings *settings) {
         return db_complain(
             settings->command, DB_ERROR_USAGE,
             "no amplitudes: expected -stol FILE, -4stol FILE or -Q FILE, found none");
+    DB_TRY(check_sample(settings));
     /* a cell this small asks for no more than one sample per pixel, and is large enough that no note calls it implausible */
     for (int i = 0; i < 3; i++) {
         setup->cell[i] = 2;

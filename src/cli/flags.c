@@ -30,6 +30,8 @@ void db_settings_init(db_settings *settings, const db_flag_table *flags) {
     settings->difference_tolerance = 1e-7;
     settings->contraction_tolerance = 1e-11;
     for (int i = 0; i < 3; i++) settings->setup.amorphous_size[i] = NAN;
+    if (db_amorphous_alone(settings))
+        for (int i = 0; i < 3; i++) settings->setup.sample_size[i] = NAN;
     for (int i = 0; i < 9; i++) settings->view.ring[i] = NAN;
     for (int i = 0; i < 2; i++) settings->view.counts[i] = settings->view.percentile[i] = NAN;
     settings->view.size = 1400;

@@ -23,6 +23,10 @@ cell="-cell 40 50 60 90 100 90"
     expect 3 "no_such.stol: cannot open" amorphous -stol no_such.stol -floatfile o
     expect 3 "amorphous thickness: expected a positive number (mm), found 0" amorphous $small -thick 0
     expect 3 "amorphous width: expected a positive number (mm), found -1" amorphous $small -width -1
+    expect 3 "-samplesize or -sample_thickness: amorphous thickness: expected a positive number (mm), found 0" \
+        amorphous $small -samplesize 0
+    expect 3 "-sample_height: amorphous height: expected a positive number (mm), found 0" amorphous $small -height 0 -thick 1
+    expect 2 "-samplesize: expected a finite number (mm), found 'nan'" amorphous $small -samplesize nan
     expect 3 "amorphous density" amorphous $small -density 0
     expect 3 "amorphous molecular weight" amorphous $small -MW -18
     expect 3 "molecules" amorphous $small -molecules 0
