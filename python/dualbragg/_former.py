@@ -10,12 +10,12 @@ from typing import Any, Callable, TypeVar
 Class = TypeVar("Class", bound=type)
 
 
-def told(text: str) -> None:
-    """Give a DeprecationWarning at the line that calls the package."""
+def told(text: str, kind: type[Warning] = DeprecationWarning) -> None:
+    """Give a warning at the line that calls the package."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (__package__, "contextlib"):
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, DeprecationWarning, stacklevel=level)
+    warnings.warn(text, kind, stacklevel=level)
 
 
 def attribute(former: str, now: str) -> property:

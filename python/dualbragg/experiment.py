@@ -184,9 +184,11 @@ class Experiment(Geometry, Record):
         return cls(expt=path, expt_number=number, **keywords)
 
     def to_expt(self, path: Path) -> None:
-        """Write a DIALS experiment list."""
+        """Write a DIALS experiment list. Lists have no position of the crystal; a UserWarning says so if it is not 0."""
         context = new_context()
         check(context, lib.db_write_expt(context, encoded(path), self._c, ffi.NULL))
+        if any(self._c.crystal.position):
+            _former.told(f"{path} leaves out the position of the crystal, which experiment lists do not have", UserWarning)
 
     def write_matrix(self, path: Path) -> None:
         """Write the crystal's orientation matrix in MOSFLM's format."""

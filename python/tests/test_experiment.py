@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 
 import numpy
 
@@ -338,6 +339,16 @@ class Experiments(unittest.TestCase):
         a, b = dualbragg.Plan(e).forward(), dualbragg.Plan(back).forward()
         self.assertEqual(a.shape, b.shape)
         self.assertLess(abs(a - b).max(), 1e-5 * a.max())
+
+    def test_lists_have_no_position_of_the_crystal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.expt")
+            with self.assertWarnsRegex(UserWarning, "a.expt leaves out the position of the crystal") as caught:
+                dualbragg.Experiment(**SCENE, crystal_position=(0.5, 0, 0)).to_expt(path)
+            self.assertEqual(caught.filename, __file__)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                dualbragg.Experiment(**SCENE).to_expt(path)
 
     def test_models_are_taken_by_what_they_can_do(self):
         class Model:
