@@ -8,6 +8,7 @@
 #include "fit/pixels/geometry.h"
 #include "fit/pixels/observed_spots.h"
 #include "fit/merge/indexing.h"
+#include "fit/merge/known_amplitudes.h"
 #include "fit/search/lattice_fit.h"
 #include "fit/search/orientation_search.h"
 #include "fit/search/search_spots.h"
@@ -314,6 +315,71 @@ static void index_anew(series *s, size_t l, const db_indexing *way, const db_sea
     memcpy(s->lattice[l].orientation, crystal.orientation, sizeof crystal.orientation);
 }
 
+/* Which way to index a lattice gives its spots known amplitudes in the order of their light? gain: standard deviations of
+ * chance beyond the first way. near, list: room for all spots. */
+static int best_ordered(const series *s, const double turn[9], const db_search_spots *spots,
+                        const db_indexings *ways, unsigned char *near, db_ordered_intensity *list,
+                        double *gain) {
+    double a_star[9], to_index[9], at[3], first = 0, highest = -INFINITY;
+    int best = 0;
+    *gain = 0;
+    (void)db_orientation_agreement(&s->cell, turn, 1, spots->spot, spots->count, near);
+    db_search_lattice_turn(&s->cell, turn, a_star, to_index);
+    for (int w = 0; w < ways->count; w++) {
+        size_t count = 0;
+        for (size_t i = 0; i < spots->count; i++) {
+            const db_search_spot *const spot = &spots->spot[i];
+            int hkl[3], turned[3];
+            if (!near[i]) continue;
+            db_apply(to_index, spot->q, at);
+            for (int k = 0; k < 3; k++) hkl[k] = (int)rint(at[k]);
+            (void)db_indexing_apply(&ways->way[w], hkl, turned);
+            list[count++] =
+                (db_ordered_intensity){ 1 / spot->length,
+                                        db_listed_square(&s->experiment->structure_factors, turned),
+                                        spot->counts };
+        }
+        const double sigma = db_intensity_order(list, count);
+        if (w == 0) first = sigma;
+        if (!(sigma > highest)) continue;
+        highest = sigma;
+        best = w;
+        *gain = sigma - first;
+    }
+    return best;
+}
+
+/* Ways to index a cell among which known amplitudes can choose; one without these. */
+static db_status ways_of_amplitudes(db_context *context, const db_fit_settings *settings,
+                                    const db_experiment *experiment, const double cell[6],
+                                    db_indexings *ways) {
+    ways->count = 1;
+    return settings->intensity == DB_FIT_KNOWN && experiment->structure_factors.listed
+               ? db_indexings_of_amplitudes(context, settings, cell, ways)
+               : DB_OK;
+}
+
+/* Lattices of known amplitudes are indexed the way in which these fit: the lattice may have more symmetry than the crystal. */
+static db_status choose_amplitudes(db_context *context, const db_fit_settings *settings,
+                                   const db_search_spots *list, series *s, db_search_spot *own) {
+    double cell[6];
+    db_indexings ways;
+    db_cell_of_edges(s->cell.real, cell);
+    DB_TRY(ways_of_amplitudes(context, settings, s->experiment, cell, &ways));
+    if (ways.count == 1) return DB_OK;
+    db_ordered_intensity *const ordered = malloc((list->count + 1) * sizeof *ordered);
+    if (!ordered) return db_fail_memory(context, "the intensities of a lattice");
+    for (size_t l = 0; l < s->count; l++) {
+        double gain;
+        const int fits = best_ordered(s, s->turn[l], list, &ways, s->marked, ordered, &gain);
+        if (!fits) continue;
+        const size_t count = spots_of(s, s->turn[l], list, s->marked, own);
+        index_anew(s, l, &ways.way[fits], own, count);
+    }
+    free(ordered);
+    return DB_OK;
+}
+
 /* Found nodes have indices that the named centring allows: a rotation of the cell may make other ones of these. A cell that
  * nearly has more symmetry has spots near its nodes in several ways; it is laid where they fit. */
 static db_status choose_indices(db_context *context, const db_fit_settings *settings,
@@ -325,10 +391,10 @@ static db_status choose_indices(db_context *context, const db_fit_settings *sett
     const int centring = db_centring_of_cell(settings->centring, cell);
     db_indexings_of_centring(cell, centring, DB_INDEXING_STRAIN, &ways);
     db_indexings_of_lattice(cell, centring, much, &layings);
-    if (ways.count == 1 && layings.count == 1) return DB_OK;
     db_search_spot *const own = malloc(MOST * sizeof *own);
     if (!own) return db_fail_memory(context, "the spots of a lattice");
-    for (size_t l = 0; l < s->count; l++) {
+    const size_t again = ways.count > 1 || layings.count > 1 ? s->count : 0;
+    for (size_t l = 0; l < again; l++) {
         double gain;
         const size_t count = spots_of(s, s->turn[l], list, s->marked, own);
         const int allowed = best_setting(s, s->turn[l], list, centring, &ways, s->marked, &gain);
@@ -336,8 +402,9 @@ static db_status choose_indices(db_context *context, const db_fit_settings *sett
         const int laid = likeliest_way(s, s->turn[l], own, count, &layings, s->marked);
         if (laid) index_anew(s, l, &layings.way[laid], own, count);
     }
+    const db_status status = choose_amplitudes(context, settings, list, s, own);
     free(own);
-    return DB_OK;
+    return status;
 }
 
 static db_status find_all(db_context *context, const db_fit_settings *settings,
@@ -554,11 +621,38 @@ int db_has_other_settings(const db_fit_settings *settings, const double cell[6])
     return ways.count > 1;
 }
 
+static const double AS_GIVEN[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+
+/* Turns a crystal whose known amplitudes certainly fit another way of indexing. */
+static db_status turn_to_amplitudes(db_context *context, const db_indexings *ways, const char *name,
+                                    const series *s, const db_search_spots *list,
+                                    db_crystal *crystal) {
+    const double certainly = 4; /* standard deviations of chance */
+    char text[DB_INDEXING_TEXT];
+    double gain;
+    unsigned char *const near = malloc(list->count + 1);
+    db_ordered_intensity *const ordered = malloc((list->count + 1) * sizeof *ordered);
+    const db_status status =
+        db_need_memory(context, near && ordered, "the intensities of a lattice");
+    const int best =
+        status == DB_OK ? best_ordered(s, AS_GIVEN, list, ways, near, ordered, &gain) : 0;
+    free(ordered);
+    free(near);
+    DB_TRY(status);
+    if (best == 0 || !(gain > certainly)) return DB_OK;
+    DB_TRY(turn_setting(context, &ways->way[best], crystal));
+    db_notice(context,
+              "%s: the given orientation was turned, so that indices are now %s: the known "
+              "amplitudes then agree better with the order of the spots' light, by %.1f standard "
+              "deviations of chance",
+              name, db_indexing_text(&ways->way[best], text), gain);
+    return DB_OK;
+}
+
 /* Turns a crystal as db_allow_given_indices does. */
 static db_status turn_given(db_context *context, const db_fit_settings *settings, const char *name,
                             const series *s, const db_search_spots *list, db_crystal *crystal,
                             int *turned) {
-    static const double as_given[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     const int centring = db_centring_of_cell(settings->centring, crystal->cell);
     char text[DB_INDEXING_TEXT];
     db_indexings ways;
@@ -566,7 +660,7 @@ static db_status turn_given(db_context *context, const db_fit_settings *settings
     unsigned char *const near = malloc(list->count + 1);
     if (!near) return db_fail_memory(context, "the spots of the search for the orientation");
     other_settings(settings, crystal->cell, &ways);
-    const int best = best_setting(s, as_given, list, centring, &ways, near, &gain);
+    const int best = best_setting(s, AS_GIVEN, list, centring, &ways, near, &gain);
     free(near);
     *turned = gain > DB_CERTAIN;
     if (!*turned) return DB_OK;
@@ -584,12 +678,18 @@ db_status db_allow_given_indices(db_context *context, const db_fit_settings *set
     series s = { .experiment = experiment };
     db_search_spots list = { 0, NULL };
     int turned;
-    if (!db_has_other_settings(settings, experiment->crystal.cell)) return DB_OK;
+    const int has_other = db_has_other_settings(settings, experiment->crystal.cell);
+    db_indexings ways;
+    DB_TRY(ways_of_amplitudes(context, settings, experiment, experiment->crystal.cell, &ways));
+    if (!has_other && ways.count == 1) return DB_OK;
     DB_TRY(db_fit_check_data(context, experiment, spots->image, settings));
     DB_TRY(db_image_spots_need(context, settings, spots));
     db_status status = list_of(context, settings, &spots->seen, &s, &list);
-    if (status == DB_OK)
+    if (status == DB_OK && has_other)
         status = turn_given(context, settings, name, &s, &list, &experiment->crystal, &turned);
+    if (status == DB_OK) status = make_cell(context, &s);
+    if (status == DB_OK && ways.count > 1)
+        status = turn_to_amplitudes(context, &ways, name, &s, &list, &experiment->crystal);
     free(list.spot);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "fit/verdict/verdict_of_light.h"
 
 #include "base/context_internal.h"
+#include "fit/merge/known_amplitudes.h"
 #include "fit/verdict/verdict_tests.h"
 
 #include <math.h>
@@ -9,46 +10,6 @@
 
 /* Least number of intensities for a significant ranking. */
 static const size_t FEWEST_INTENSITIES = 40;
-
-/* A reflection's intensity in its shoebox. */
-typedef struct intensity {
-    double d_spacing;
-    double calculated, measured; /* F^2, calculated and from the measured intensity */
-} intensity;
-
-static int coarser_first(const void *a, const void *b) {
-    const double x = ((const intensity *)a)->d_spacing, y = ((const intensity *)b)->d_spacing;
-    return (x < y) - (x > y);
-}
-
-static double square_of(const db_structure_factors *factors, const int hkl[3]) {
-    size_t at = 0;
-    for (int i = 0; i < 3; i++) {
-        const int from = hkl[i] - factors->min[i];
-        if (from < 0 || from >= factors->extent[i]) return 0;
-        at = at * (size_t)factors->extent[i] + (size_t)from;
-    }
-    return factors->amplitude ? factors->amplitude[at] * factors->amplitude[at] : 0;
-}
-
-/* Agreement between the orders of measured and calculated intensities, in standard deviations of chance. Only
- * intensities of similar resolution are compared, because both decrease with it (Kendall, Biometrika 30, 81,
- * 1938). */
-static double rank_intensities(intensity *list, size_t count) {
-    enum { GROUP = 8 };
-    double sum = 0, variance = 0;
-    qsort(list, count, sizeof *list, coarser_first);
-    for (size_t first = 0; first + GROUP <= count; first += GROUP) {
-        for (size_t i = first; i < first + GROUP; i++)
-            for (size_t k = first; k < i; k++) {
-                const double order = (list[i].calculated - list[k].calculated) *
-                                     (list[i].measured - list[k].measured);
-                sum += (order > 0) - (order < 0);
-            }
-        variance += GROUP * (GROUP - 1) * (2 * GROUP + 5) / 18.0;
-    }
-    return variance > 0 ? sum / sqrt(variance) : (double)NAN;
-}
 
 void db_verdict_of_brightness(const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
     double model = 0, measured = 0;
@@ -101,17 +62,19 @@ void db_verdict_of_explained(double before, double after, db_fit_verdict *v) {
 
 db_status db_verdict_of_order(db_context *context, const db_structure_factors *factors,
                               const db_fit_shoebox *boxes, size_t count, db_fit_verdict *v) {
-    intensity *const list = malloc((count + 1) * sizeof *list);
+    db_ordered_intensity *const list = malloc((count + 1) * sizeof *list);
     if (!list) return db_fail_memory(context, "the ranking of intensities");
     for (size_t b = 0; b < count; b++) {
         const db_fit_shoebox *const box = &boxes[b];
-        const double square = square_of(factors, box->hkl);
+        const double square = db_listed_square(factors, box->hkl);
         if (square > 0 && box->light[0] > 0)
             list[v->intensities++] =
-                (intensity){ box->d_spacing, square, box->light[1] * square / box->light[0] };
+                (db_ordered_intensity){ box->d_spacing, square,
+                                        box->light[1] * square / box->light[0] };
     }
-    const double sigma =
-        v->intensities >= FEWEST_INTENSITIES ? rank_intensities(list, v->intensities) : (double)NAN;
+    const double sigma = v->intensities >= FEWEST_INTENSITIES
+                             ? db_intensity_order(list, v->intensities)
+                             : (double)NAN;
     free(list);
     db_verdict_test(
         v, DB_FIT_TEST_INTENSITIES, sigma,

@@ -55,3 +55,56 @@ model: {cell: [60, 60, 40, 90, 90, 90], symmetry: P 4, Ncells: [15, 15, 15]}
 EOF
 fit 0 shots.yaml --no-report --output found_shots
 grep -q "^4 of 4 shots in use" found_shots.log || fail "a shot is excluded: $(grep -a excluded found_shots.log)"
+
+# A lattice may have more symmetry than its crystal. Known amplitudes tell in which way it is indexed: a search takes that way,
+# and a given orientation that has another one is turned.
+for group in "P 4" "P 6" "R 3"; do
+    gamma=120
+    [ "$group" = "P 4" ] && gamma=90
+    awk -v group="$group" '
+    function meet(h, k, l) { if (h * 10000 + k * 100 + l > key) key = h * 10000 + k * 100 + l }
+    function orbit(h, k, l) {
+        if (group == "P 4") { meet(h, k, l); meet(-k, h, l); meet(-h, -k, l); meet(k, -h, l) }
+        else { meet(h, k, l); meet(k, -h - k, l); meet(-h - k, h, l) }
+        if (group == "P 6") { meet(-h, -k, l); meet(-k, h + k, l); meet(h + k, -h, l) }
+    }
+    BEGIN {
+        srand(4)
+        for (h = -30; h <= 30; h++) for (k = -30; k <= 30; k++) for (l = -25; l <= 25; l++) {
+            if ((!h && !k && !l) || (group == "R 3" && (k - h + l) % 3)) continue
+            key = -1e9; orbit(h, k, l); orbit(-h, -k, -l)
+            if (!(key in f)) f[key] = 200 * sqrt(-log(1 - rand()))
+            print h, k, l, f[key]
+        }
+    }' > known.hkl
+    cat > known.yaml << EOF
+image: known.img
+model: {cell: [60, 60, 50, 90, 90, $gamma], symmetry: $group, find_orientation: yes, Ncells: [15, 15, 15], shape: gauss,
+        spots: closed, mosaic_rms: 0.1}
+intensity: {hkl: known.hkl}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, scale: {}}
+EOF
+    for misset in "37 11 53" "-20 60 10"; do
+        # shellcheck disable=SC2086 # three angles
+        "$DUALBRAGG" sim -cell 60 60 50 90 90 $gamma -hkl known.hkl -nointerpolate -N 15 -gauss_xtal -spots closed \
+            -mosaic_rms 0.1 -lambda 1 -distance 60 -detpixels 300 -pixel 0.3 -misset $misset -fluence 1e26 -water 0.1 -seed 3 \
+            -noisefile known.img --quiet
+        fit 0 known.yaml --no-report --output found_known
+        grep -q "explains [6-9]. % of the strong pixels" found_known.log ||
+            fail "$group, $misset: $(grep explains found_known.log)"
+    done
+done
+cat > given.yaml << EOF
+image: known.img
+model: {cell: [60, 60, 50, 90, 90, 120], symmetry: R 3, misset: [-20, 60, 10], Ncells: [15, 15, 15], shape: gauss,
+        spots: closed, mosaic_rms: 0.1}
+intensity: {hkl: known.hkl}
+refine: {misset_x: {range: 1}, misset_y: {range: 1}, misset_z: {range: 1}, scale: {}}
+EOF
+fit 0 given.yaml "model.orientation=[1, 0, 0, 0, 1, 0, 0, 0, 1]" --no-report --output as_given
+grep -q "orientation was turned" as_given.log && fail "a right orientation: $(cat as_given.log)"
+# a and b exchanged, c turned round
+fit 0 given.yaml "model.orientation=[-0.5, 0.866025403784, 0, 0.866025403784, 0.5, 0, 0, 0, -1]" --no-report --output exchanged
+grep -q "known.img: the given orientation was turned, so that indices are now [-hkl,]*: the known amplitudes" exchanged.log ||
+    fail "indexed another way: $(cat exchanged.log)"
+grep -q "explains [6-9]. % of the strong pixels" exchanged.log || fail "turned: $(grep explains exchanged.log)"
