@@ -2,6 +2,7 @@
 #include "fit/intensities/restraint.h"
 
 #include "base/context_internal.h"
+#include "fit/merge/known_amplitudes.h"
 #include "fit/merge/scaling.h"
 
 #include <math.h>
@@ -29,6 +30,9 @@ db_status db_intensity_reference_make(db_context *context, const db_asu_list *li
                                       const db_structure_factors *factors, double **intensity) {
     size_t known = 0;
     *intensity = NULL;
+    if (*list->group->name == 'R' && list->group->centring_count > 1) /* in hexagonal axes */
+        DB_TRY(
+            db_refuse_reverse_list(context, "intensities.reference", factors, list->group->name));
     double *const value = calloc(list->count + 1, sizeof *value);
     unsigned *const count = calloc(list->count + 1, sizeof *count);
     if (value && count && factors->amplitude) add_intensities(list, factors, value, count);

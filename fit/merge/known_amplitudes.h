@@ -23,4 +23,9 @@ double db_listed_square(const db_structure_factors *factors, const int hkl[3]);
 db_status db_indexings_of_amplitudes(db_context *context, const db_fit_settings *settings,
                                      const double cell[6], db_indexings *indexings);
 
+/* Fails if nearly all amplitudes of a list have reverse indices of R in hexagonal axes. Reflections of models are obverse.
+ * name: of the list; symmetry: that asks for R. */
+db_status db_refuse_reverse_list(db_context *context, const char *name,
+                                 const db_structure_factors *factors, const char *symmetry);
+
 #endif

@@ -19,6 +19,7 @@
 #include "fit/config/physical_range.h"
 #include "fit/config/modes.h"
 #include "fit/config/quantity.h"
+#include "fit/merge/known_amplitudes.h"
 
 #include <dualbragg/reflections.h>
 #include <dualbragg/expert/dials_frame.h>
@@ -456,32 +457,6 @@ static db_status resolve_group(db_context *context, const db_experiment *start,
     return is_group || status == DB_ERROR_MEMORY ? status : DB_OK;
 }
 
-/* Amplitudes have the indices of the model's reflections, which are obverse. */
-static db_status refuse_reverse_list(db_context *context, const db_fit_config *config,
-                                     const db_experiment *start) {
-    const db_structure_factors *const f = &start->structure_factors;
-    const size_t n[3] = { (size_t)f->extent[0], (size_t)f->extent[1], (size_t)f->extent[2] };
-    size_t listed = 0, reverse = 0, obverse = 0;
-    if (!f->listed || !f->amplitude ||
-        db_centring_of_cell(config->settings.centring, start->crystal.cell) != 'R')
-        return DB_OK;
-    for (size_t i = 0; i < n[0] * n[1] * n[2]; i++) {
-        const size_t row = i / n[2];
-        const int hkl[3] = { f->min[0] + (int)(row / n[1]), f->min[1] + (int)(row % n[1]),
-                             f->min[2] + (int)(i % n[2]) };
-        if (!(f->amplitude[i] > 0) || f->amplitude[i] == f->default_F) continue;
-        listed++;
-        obverse += !db_centring_forbids('R', hkl);
-        reverse += !db_centring_forbids('r', hkl);
-    }
-    if (!(10 * reverse > 9 * listed && 2 * obverse < listed)) return DB_OK;
-    return db_fail(context, DB_ERROR_INPUT,
-                   "%s: of %zu amplitudes %zu have reverse indices of R (h - k + l = 3n), %zu "
-                   "obverse ones (-h + k + l = 3n), which the symmetry %s has here: expected "
-                   "obverse indices; write -h,-k,l in place of h,k,l",
-                   config->hkl_file, listed, reverse, obverse, config->symmetry);
-}
-
 /* Prepares the refined parameters and their bounds, once there is a starting model. */
 static db_status prepare_start(db_context *context, db_fit_config *config, db_image_spots *spots,
                                db_experiment *start, int *open, db_notice_function notices,
@@ -497,7 +472,10 @@ static db_status prepare_start(db_context *context, db_fit_config *config, db_im
     DB_TRY(db_experiment_check(context, start));
     DB_TRY(check_frame(context, config, start));
     DB_TRY(check_groups(context, config, start));
-    DB_TRY(refuse_reverse_list(context, config, start));
+    if (start->structure_factors.listed &&
+        db_centring_of_cell(settings->centring, start->crystal.cell) == 'R')
+        DB_TRY(db_refuse_reverse_list(context, config->hkl_file, &start->structure_factors,
+                                      config->symmetry));
     const int is_open = config->find_orientation || has_no_directions(config, &start->crystal);
     if (open)
         *open = is_open;

@@ -115,6 +115,34 @@ static void a_reference_without_reflections_is_refused(void **state) {
     assert_non_null(strstr(db_context_message(stills.context), "intensities.reference"));
 }
 
+/* In hexagonal axes of R; amplitudes of indices that both kinds of lattices have are in either list. */
+static void a_reference_with_reverse_indices_is_refused(void **state) {
+    (void)state;
+    enum { MOST = 6, SIDE = 2 * MOST + 1 };
+    static const double cell[6] = { 60, 60, 50, 90, 90, 120 };
+    static double amplitude[SIDE * SIDE * SIDE];
+    const db_structure_factors factors = { .min = { -MOST, -MOST, -MOST },
+                                           .extent = { SIDE, SIDE, SIDE },
+                                           .amplitude = amplitude,
+                                           .default_F = (double)NAN };
+    db_asu_list list;
+    assert_int_equal(db_asu_list_make(stills.context, cell, "R 3", 8, 0, &list), DB_OK);
+    for (int reverse = 0; reverse < 2; reverse++) {
+        double *intensity;
+        for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+            const int h = i / SIDE / SIDE - MOST, k = i / SIDE % SIDE - MOST, l = i % SIDE - MOST;
+            amplitude[i] = ((reverse ? h - k : k - h) + l) % 3 == 0 ? 5 : (double)NAN;
+        }
+        assert_int_equal(db_intensity_reference_make(stills.context, &list, &factors, &intensity),
+                         reverse ? DB_ERROR_INPUT : DB_OK);
+        free(intensity);
+    }
+    assert_non_null(
+        strstr(db_context_message(stills.context),
+               "intensities.reference: of 733 amplitudes 733 have reverse indices of R"));
+    db_asu_list_clear(&list);
+}
+
 /* Relative to the truth, by the factor that fits best; of reflections that are known and well measured. */
 static double off_by(const db_merged *measured, const double *intensity) {
     double top = 0, bottom = 0, off = 0;
@@ -180,6 +208,7 @@ int main(void) {
         cmocka_unit_test(a_reference_of_another_crystal_is_told),
         cmocka_unit_test(one_image_refines_known_structure_factors),
         cmocka_unit_test(a_reference_without_reflections_is_refused),
+        cmocka_unit_test(a_reference_with_reverse_indices_is_refused),
     };
     return cmocka_run_group_tests(tests, stills_set_up, stills_tear_down);
 }
