@@ -2,6 +2,7 @@
  * halves that agree; what a shot says of them agrees with differences of its loss. */
 
 #include "support/unit_test.h"
+#include "fit/intensities/sizes.h"
 #include "fit/intensities/joint_intensities.h"
 #include "fit/intensities/outputs.h"
 #include "fit/objective/evaluate.h"
@@ -202,6 +203,24 @@ static void sizes_at_most_double_in_a_pass(void **state) {
     assert_true(farthest > 1.5 && farthest < 2.001);
     db_fit_shots_result_destroy(&r);
     s->parameter_count--;
+}
+
+/* The light of a block grows with each of two edges of which one follows the other. */
+static void light_of_equal_edges_is_held(void **state) {
+    (void)state;
+    const unsigned char shared[2] = { 1, 1 };
+    const double last = 10, now = 20;
+    db_fit_settings two;
+    db_fit_settings_init(&two);
+    refine_parameter(&two, DB_CELLS_A, -1);
+    refine_parameter(&two, DB_CELLS_B, -1);
+    const db_schur_order apart = db_schur_order_make(&two, 0, shared);
+    assert_int_equal(apart.shared, 2);
+    two.parameters[1].follows = db_fit_quantity_of(&two.parameters[0]);
+    const db_schur_order order = db_schur_order_make(&two, 0, shared);
+    assert_int_equal(order.shared, 1);
+    assert_true(fabs(db_sizes_factor(&two, &order, &last, &now) - 0.25) < 1e-12);
+    db_fit_settings_clear(&two);
 }
 
 /* Blocks that begin much too small or too large end at their size, in few passes. */
@@ -517,6 +536,7 @@ int main(void) {
         cmocka_unit_test(too_high_a_symmetry_is_refused),
         cmocka_unit_test(what_is_at_a_bound_is_told),
         cmocka_unit_test(sizes_at_most_double_in_a_pass),
+        cmocka_unit_test(light_of_equal_edges_is_held),
         cmocka_unit_test(sizes_come_back),
         cmocka_unit_test(what_shots_do_not_determine_has_no_finite_error),
     };
