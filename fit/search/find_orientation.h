@@ -26,7 +26,8 @@ db_status db_find_lattices_of_spots(db_context *context, const db_fit_settings *
                                     size_t most, db_fit_lattice *lattices, size_t *count);
 
 /* Turns a crystal of given orientation, with a notice, if most of its spots get indices that the centring of settings allows
- * only by another way of indexing the cell, or if known amplitudes fit only another way, and this is certain. name: of the image. */
+ * only by another way of indexing the cell, or if known amplitudes fit only another way, and this is certain. name: of the
+ * image. */
 db_status db_allow_given_indices(db_context *context, const db_fit_settings *settings,
                                  const char *name, db_image_spots *spots,
                                  db_experiment *experiment);

@@ -181,8 +181,8 @@ static void end_by_photons(db_fit_settings *settings) {
 }
 
 /* Scales of frames that have to be earned, and rotations by direction, wait for the last stage: with an orientation or spread
- * that is still wrong, they would bring the light of reflections to the wrong frames. Tilts of the spindle wait for a stage by pixels, which asks
- * whether they are earned. */
+ * that is still wrong, they would bring the light of reflections to the wrong frames. Tilts of the spindle wait for a stage by
+ * pixels, which asks whether they are earned. */
 static void delay_earned(db_fit_settings *settings) {
     for (size_t i = 0; i < settings->parameter_count; i++) {
         db_fit_parameter *const p = &settings->parameters[i];
