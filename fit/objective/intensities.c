@@ -115,10 +115,9 @@ static int finer_last(const void *a, const void *b) {
     return x < y ? -1 : 1;
 }
 
-/* Largest spots of the model (90th percentile), which are on the Ewald sphere. light is sorted. */
+/* Largest spots of the model (90th percentile), which are on the Ewald sphere. light is ordered anew. */
 static double full_shape(double *light, size_t count) {
-    db_sort_numbers(light, count);
-    return light[count * 9 / 10];
+    return db_ranked(light, count, count * 9 / 10);
 }
 
 static double excess_of(const db_shoeboxes *boxes, size_t b) {

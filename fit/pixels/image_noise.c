@@ -74,11 +74,10 @@ static int scatters_alike(const db_fit_settings *settings, const db_measured_ima
             (size_t)(slow + i / SQUARE) * (size_t)panel->fast_pixels + (size_t)(fast + i % SQUARE);
         if (panel->mask[at] == DB_MASK_TRUSTED) counts[number++] = (double)panel->value[at];
     }
-    db_sort_numbers(apart, count);
-    db_sort_numbers(counts, number);
-    const double middle = apart[middle_of(count)] / HALF,
-                 ratio = middle * middle / (2 * db_pixel_variance(settings, counts[number / 2]));
-    return counts[number / 2] >= settings->gain && ratio < MORE && ratio * MORE > 1;
+    const double usual = db_ranked(counts, number, number / 2),
+                 middle = db_ranked(apart, count, middle_of(count)) / HALF,
+                 ratio = middle * middle / (2 * db_pixel_variance(settings, usual));
+    return usual >= settings->gain && ratio < MORE && ratio * MORE > 1;
 }
 
 typedef int square_test(const db_fit_settings *settings, const db_measured_image *panel, int fast,

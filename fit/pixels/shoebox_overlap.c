@@ -24,8 +24,7 @@ static double highest_of(const db_shoeboxes *boxes, size_t box, const float *own
 /* Highest pixel of a fully recorded reflection (90th percentile of the boxes). */
 static double highest_of_whole(const db_shoeboxes *boxes, const float *own, double *room) {
     for (size_t b = 0; b < boxes->count; b++) room[b] = highest_of(boxes, b, own);
-    db_sort_numbers(room, boxes->count);
-    return room[boxes->count * 9 / 10];
+    return db_ranked(room, boxes->count, boxes->count * 9 / 10);
 }
 
 /* Marks the remaining pixels of a box; returns whether they are enough. least: least highest pixel for comparing

@@ -43,8 +43,7 @@ static int widest_wanted(const db_predicted_spots *prediction, double *deviation
         deviation[count++] = sqrt(fmax(v[0], v[1]));
     }
     if (count < FEWEST) return DB_SHOEBOX_USUAL;
-    db_sort_numbers(deviation, count);
-    const double wanted = ceil(3 * deviation[count * 9 / 10]) + 1;
+    const double wanted = ceil(3 * db_ranked(deviation, count, count * 9 / 10)) + 1;
     return wanted > MOST ? MOST : wanted > DB_SHOEBOX_USUAL ? (int)wanted : DB_SHOEBOX_USUAL;
 }
 
@@ -159,7 +158,6 @@ db_status db_shoeboxes_tolerance(db_context *context, const db_experiment *exper
         const double area = two_pi * sqrt(c[0] * c[1] - c[2] * c[2]);
         if (spot[i].photons > 0 && area > 0) peak[count++] = spot[i].photons / area;
     }
-    db_sort_numbers(peak, count);
-    if (count) *tolerance = part * peak[count / 10];
+    if (count) *tolerance = part * db_ranked(peak, count, count / 10);
     return DB_OK;
 }

@@ -146,8 +146,8 @@ db_status db_third_moment_find(db_context *context, const db_measured_image *ima
     if (status == DB_OK) {
         const size_t count = moments_of(image, list);
         for (size_t i = 0; i < count; i++) skew[i] = list[i].third / list[i].variance;
-        db_sort_numbers(skew, count);
-        if (count) find_gain(list, count, skew[count / 2], readout * readout, step);
+        if (count)
+            find_gain(list, count, db_ranked(skew, count, count / 2), readout * readout, step);
     }
     free(list);
     free(skew);

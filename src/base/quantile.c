@@ -1,4 +1,4 @@
-/* Quantiles of pixel values by counting digits, and medians by sorting. */
+/* Quantiles of pixel values by counting digits, and of numbers by parts that are smaller, equal and larger. */
 #include "base/quantile.h"
 
 #include "base/context_internal.h"
@@ -73,8 +73,47 @@ void db_sort_numbers(double *values, size_t count) {
     qsort(values, count, sizeof *values, by_value);
 }
 
+static double middle_of(double a, double b, double c) {
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+static void exchange(double *a, double *b) {
+    const double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* C. A. R. Hoare, Commun. ACM 4, 321 (1961): only the part with the rank is divided again. Equal numbers are a part of their
+ * own, because counts of pixels often are. */
+double db_ranked(double *values, size_t count, size_t rank) {
+    size_t first = 0, end = count;
+    while (first < end) {
+        const double pivot =
+            middle_of(values[first], values[first + (end - first) / 2], values[end - 1]);
+        size_t smaller = first, larger = end;
+        for (size_t i = first; i < larger;)
+            if (values[i] < pivot)
+                exchange(&values[smaller++], &values[i++]);
+            else if (values[i] > pivot)
+                exchange(&values[i], &values[--larger]);
+            else
+                i++;
+        if (rank >= smaller && rank < larger) return pivot;
+        if (rank < smaller)
+            end = smaller;
+        else
+            first = larger;
+    }
+    return NAN;
+}
+
 double db_median(double *values, size_t count) {
     if (count == 0) return NAN;
-    db_sort_numbers(values, count);
-    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
+    const double upper = db_ranked(values, count, count / 2);
+    double lower = upper;
+    if (count % 2 == 0) {
+        lower = values[0];
+        for (size_t i = 1; i < count / 2; i++) lower = fmax(lower, values[i]);
+    }
+    return 0.5 * (lower + upper);
 }
