@@ -62,10 +62,10 @@ db_status db_intensity_rim(db_context *context, const db_experiment *experiment,
                                "around the beam meet no panel; expected a resolution (A)");
 }
 
-/* Light of a reflection, relative to its light exactly on the Ewald sphere. turns: 1: a rotation takes it through
- * the sphere. */
-static double light_of(const db_spot *r, int turns) {
-    return !turns && r->covariance[0] > 0 ? exp(-0.5 * r->excitation * r->excitation) : r->recorded;
+int db_intensity_is_shown(const db_spot *r, int turns) {
+    const double light =
+        !turns && r->covariance[0] > 0 ? exp(-0.5 * r->excitation * r->excitation) : r->recorded;
+    return light >= LEAST_LIGHT;
 }
 
 /* Are the photons of a reflection in a range of energies (eV; NAN: all)? */
@@ -80,7 +80,7 @@ static void keep_listed(const db_asu_list *list, const double energies[2], int t
     size_t count = 0;
     for (size_t b = 0; b < boxes->count; b++) {
         const db_spot *const r = &boxes->reflection[b];
-        if (light_of(r, turns) < LEAST_LIGHT || db_asu_number(list, r->hkl) == DB_NO_REFLECTION ||
+        if (!db_intensity_is_shown(r, turns) || db_asu_number(list, r->hkl) == DB_NO_REFLECTION ||
             !has_energy(r, energies))
             continue;
         if (count < b) db_shoeboxes_move(boxes, b, count);

@@ -58,6 +58,10 @@ db_status db_series_merge(const db_shots *all, const db_first_frame *first,
 /* The finest resolution (angstrom) at which half of the rays around the beam meet a panel. */
 db_status db_intensity_rim(db_context *context, const db_experiment *experiment, double *dmin);
 
+/* Does an image show enough of a reflection's light, relative to its light exactly on the Ewald sphere? turns: 1: a
+ * rotation takes it through the sphere. */
+int db_intensity_is_shown(const db_spot *reflection, int turns);
+
 /* Boxes of all listed reflections that are bright enough in the model. Measured counts must not select them, or
  * intensities would come out too large. Weights have no error of shape, because the scatter between shots gives
  * it. */

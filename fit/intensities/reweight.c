@@ -80,13 +80,15 @@ db_status db_linearized_shot_write(db_context *context, const db_intensity_pass 
     return db_store_put(context, store, m->bytes[1], m->size[1], &state->record);
 }
 
-/* Weights of boxes by the deviation of their intensities from the mean of the others. */
+/* Weights of boxes by the deviation of their intensities from the mean of the others. Boxes were chosen by the stage's
+ * first model: a reflection that the present one hardly shows has no weight, until a model shows it again. */
 static void weigh(const db_intensity_pass *p, const db_linearization_point *here,
                   db_linearized_shot *m) {
     const db_linearization *const s = &m->linearization;
     for (size_t b = 0; b < s->count; b++) {
         const uint32_t h = s->reflection[b];
-        if (!(s->curvature[b] > 0) || !(m->record.trust[b] > 0)) continue;
+        if (!(s->partiality[b] > 0)) m->record.trust[b] = 0;
+        if (!(s->curvature[b] > 0) || !(s->partiality[b] > 0)) continue;
         const db_measured_box box = { .intensity = db_linearization_own(s, b, here),
                                       .variance = 1 / (double)s->curvature[b],
                                       .partiality = (double)s->partiality[b],

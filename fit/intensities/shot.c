@@ -2,6 +2,7 @@
 #include "fit/intensities/shot.h"
 
 #include "base/context_internal.h"
+#include "fit/intensities/joint_intensities.h"
 #include "fit/intensities/sizes.h"
 #include "fit/linear/cholesky.h"
 #include "fit/objective/evaluate.h"
@@ -151,8 +152,13 @@ static db_status linearize_shot(work *w) {
     db_shot_linearize(w->open, order, s);
     db_sizes_linearize(&p->all->settings, order, p->shared, s);
     DB_TRY(db_open_shot_predict(w->open->objective.context, w->open));
+    const int turns = w->open->objective.experiment.goniometer.phi_steps > 1;
     for (size_t b = 0; b < s->count; b++) {
-        s->partiality[b] = (float)w->open->pixels.boxes.reflection[b].recorded;
+        const db_spot *const r = &w->open->pixels.boxes.reflection[b];
+        int hkl[3] = { s->hkl[b][0], s->hkl[b][1], s->hkl[b][2] };
+        const int counts =
+            db_asu_number(p->list, hkl) != DB_NO_REFLECTION && db_intensity_is_shown(r, turns);
+        s->partiality[b] = counts ? (float)r->recorded : 0;
         s->light[b] = (float)light_of(&w->open->objective, b);
     }
     return set_bounds(w);
@@ -223,6 +229,15 @@ static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduc
     }
 }
 
+/* Degrees of freedom without those of pixels in boxes that have no weight at the minimum. */
+static void leave_out_degrees(db_shot_summary *summary) {
+    const db_fit_statistics *const fit = &summary->fit[1];
+    const double degrees = fit->chi2 / fit->chi2_reduced;
+    if (!(degrees > 0) || !(summary->degrees > 0)) return;
+    summary->fit[0].chi2 *= degrees / summary->degrees;
+    summary->degrees = degrees;
+}
+
 /* At the minimum: errors of the shot's own quantities, its statistics, and the light of its boxes beside the
  * model's. */
 static db_status conclude_task(work *w, db_context *context) {
@@ -237,6 +252,7 @@ static db_status conclude_task(work *w, db_context *context) {
     values_at_best(w, value);
     DB_TRY(db_objective_evaluate(o, value, DB_OBJECTIVE_LOSS));
     db_shot_measure(o, &w->open->pixels, 1, summary);
+    leave_out_degrees(summary);
     if (p->all->series) return db_series_note_light(p->all, context, w->shot, w->open);
     summary->light = (db_frame_light){ .spots = 0 };
     for (size_t b = 0; b < o->blocks.count; b++) {

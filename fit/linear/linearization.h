@@ -25,7 +25,7 @@ typedef struct db_linearization {
     uint32_t *reflection;           /* [count] number of the box's intensity */
     float *intensity;               /* [count] at the point */
     float *loss, *pull, *curvature; /* [count]; curvature 0: nothing is known of the intensity */
-    float *partiality, *light;      /* [count] as in a record */
+    float *partiality, *light;      /* [count] as in a record; partiality 0: no weight */
     float *slope, *mixed;           /* [count][most] */
     float *normal;                  /* [count][most (most + 1)/2], lower triangle */
     uint16_t *moved;                /* [count] number of quantities that move the box */

@@ -80,8 +80,21 @@ typedef struct slope {
     double value, precision; /* 1/variance, by the scatter of the measurements; 0: unknown */
 } slope;
 
-static slope find_slope(const db_scaling_work *w, size_t s, double spread) {
-    double xx = 0, xy = 0, yy = 0, count = 0;
+/* Sums over a shot's measurements, in their standard errors. */
+typedef struct slope_sums {
+    double xx, xy, yy, count;
+} slope_sums;
+
+static slope slope_of(const slope_sums *sums) {
+    if (!(sums->count >= FEWEST) || !(sums->xx > 0)) return (slope){ 0 };
+    const double value = sums->xy / sums->xx,
+                 misfit = (sums->yy - value * sums->xy) / (sums->count - 1);
+    return (slope){ .value = value, .precision = misfit > 0 ? sums->xx / misfit : 0 };
+}
+
+/* without: the slope without the measurement that speaks most against the same hand. */
+static slope find_slope(const db_scaling_work *w, size_t s, double spread, slope *without) {
+    slope_sums all = { 0 }, most = { 0 };
     for (size_t i = w->observations->first[s]; i < w->observations->first[s + 1]; i++) {
         const db_observation *const o = &w->observations->list[i];
         const uint32_t r = o->reflection;
@@ -93,17 +106,18 @@ static slope find_slope(const db_scaling_work *w, size_t s, double spread) {
                      variance = 1 / ((double)w->share[i] * g * g) + m.mean_variance +
                                 (1 - known) * differences,
                      x = known * m.half, y = (double)o->intensity / g - m.mean + m.lean * x;
-        xx += x * x / variance;
-        xy += x * y / variance;
-        yy += y * y / variance;
-        count++;
+        const slope_sums own = { x * x / variance, x * y / variance, y * y / variance, 1 };
+        all = (slope_sums){ all.xx + own.xx, all.xy + own.xy, all.yy + own.yy, all.count + 1 };
+        if (own.xy < most.xy) most = own;
     }
-    if (!(count >= FEWEST) || !(xx > 0)) return (slope){ 0 };
-    const double value = xy / xx, misfit = (yy - value * xy) / (count - 1);
-    return (slope){ .value = value, .precision = misfit > 0 ? xx / misfit : 0 };
+    const slope_sums rest = { all.xx - most.xx, all.xy - most.xy, all.yy - most.yy,
+                              all.count - most.count };
+    *without = slope_of(&rest);
+    return slope_of(&all);
 }
 
-/* Compares normal distributions around the common slope and around its opposite. */
+/* Compares normal distributions around the common slope and around its opposite. One bright reflection with a wrong intensity
+ * makes a slope of any size, so no single measurement may be the reason. of_shot: without the one that is most against. */
 static int is_other_hand(const slope *of_shot, double of_all) {
     const double against = -2 * of_all * of_shot->value * of_shot->precision;
     return against > log(CERTAIN / (1 - CERTAIN)) + log((1 - RARE) / RARE);
@@ -113,8 +127,8 @@ size_t db_scaling_find_other_hands(db_context *context, db_scaling_work *w, db_s
     const size_t shots = w->observations->shots, n = w->list->count;
     double sum = 0, precision = 0;
     size_t found = 0;
-    slope *const of_shot = calloc(shots + 1, sizeof *of_shot);
-    if (!of_shot) {
+    slope *const without = calloc(shots + 1, sizeof *without); /* the strongest measurement */
+    if (!without) {
         *status = db_fail_memory(context, "the hands of the shots");
         return 0;
     }
@@ -124,17 +138,17 @@ size_t db_scaling_find_other_hands(db_context *context, db_scaling_work *w, db_s
     for (size_t s = 0; s < shots; s++) {
         if (!db_scaling_uses(w, s)) continue;
         take_out(w, s);
-        of_shot[s] = find_slope(w, s, spread);
+        const slope of_shot = find_slope(w, s, spread, &without[s]);
         put_back(w, s);
-        sum += of_shot[s].precision * of_shot[s].value;
-        precision += of_shot[s].precision;
+        sum += of_shot.precision * of_shot.value;
+        precision += of_shot.precision;
     }
     if (sum > SURELY * sqrt(precision))
         for (size_t s = 0; s < shots; s++) {
-            if (!is_other_hand(&of_shot[s], sum / precision)) continue;
+            if (!is_other_hand(&without[s], sum / precision)) continue;
             w->shot[s].excluded = DB_EXCLUDED_OTHER_HAND;
             found++;
         }
-    free(of_shot);
+    free(without);
     return found;
 }

@@ -8,13 +8,20 @@
 #include <math.h>
 #include <string.h>
 
-static void add_block(const db_objective *objective, size_t b, db_residual_sums *m) {
+/* left_out: pixels of blocks without weight. */
+static void add_block(const db_objective *objective, size_t b, db_residual_sums *m,
+                      double *left_out) {
     const db_block block = db_objective_block(objective, b);
     const db_region *const r = &block.region;
+    const int counts = db_objective_trust(objective, b) > 0;
     for (int s = 0; s < r->slow_count; s++) {
         for (int f = 0; f < r->fast_count; f++) {
             const size_t i = r->offset + (size_t)s * r->stride + (size_t)f;
             if (!(block.weight[i] > 0)) continue;
+            if (!counts) {
+                ++*left_out;
+                continue;
+            }
             const db_pixel_report pixel =
                 db_block_pixel(&block, objective->solution[b].linear, f, s);
             db_residual_add(m, pixel.trust / pixel.variance,
@@ -25,11 +32,14 @@ static void add_block(const db_objective *objective, size_t b, db_residual_sums 
 
 void db_statistics_residuals(const db_objective *objective, db_fit_statistics *statistics) {
     db_residual_sums m = { 0 };
-    for (size_t b = 0; b < objective->blocks.count; b++) add_block(objective, b, &m);
+    double left_out = 0;
+    for (size_t b = 0; b < objective->blocks.count; b++) add_block(objective, b, &m, &left_out);
+    const double pixels = (double)m.pixels,
+                 degrees = objective->degrees * pixels / fmax(1, pixels + left_out);
     const double correlation = db_residual_correlation(&m);
     statistics->pixels = m.pixels;
     statistics->chi2 = m.chi2;
-    statistics->chi2_reduced = m.chi2 / objective->degrees;
+    statistics->chi2_reduced = m.chi2 / degrees;
     statistics->rms_residual = sqrt(m.square / (double)m.pixels);
     statistics->correlation = isnan(correlation) ? 0 : correlation;
 }

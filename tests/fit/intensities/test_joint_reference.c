@@ -48,23 +48,24 @@ static void a_reference_holds_what_shots_show(void **state) {
     assert_true(statistics[2].overall.cc_anomalous_reference > 0.99);
     /* no agreement of the halves that the reference brought */
     assert_true(statistics[2].overall.cc_half < statistics[1].overall.cc_half + 0.01);
-    size_t held_ones = 0, open_ones = 0, wider = 0;
+    /* the models differ a little, and with them which reflections they hardly show */
+    size_t held_ones = 0, open_ones = 0, wider = 0, at_limit = 0;
     for (uint32_t h = 0; h < stills.list.count; h++) {
         const int is_known = db_asu_pair(&stills.list, h) % 7 != 0;
         assert_int_equal(plain->multiplicity[h], compared->multiplicity[h]);
-        assert_int_equal(plain->multiplicity[h] == 0, held->multiplicity[h] == 0);
-        if (!plain->multiplicity[h]) {
-            assert_true(isnan(held->intensity[h]));
-            continue;
-        }
+        assert_int_equal(held->multiplicity[h] == 0, isnan(held->intensity[h]));
+        held_ones += is_known && held->multiplicity[h];
+        at_limit += (plain->multiplicity[h] == 0) != (held->multiplicity[h] == 0);
+        if (!plain->multiplicity[h] || !held->multiplicity[h]) continue;
         assert_true(plain->intensity[h] == compared->intensity[h]);
         assert_true(plain->sigma[h] == compared->sigma[h]);
         wider += is_known && held->sigma[h] >= plain->sigma[h]; /* the data contradict it */
-        held_ones += (size_t)is_known;
         open_ones += (size_t)!is_known;
     }
     assert_int_equal(statistics[2].overall.reference_count, held_ones);
     assert_true(held_ones > 300 && open_ones > 30 && 100 * wider < held_ones);
+    print_message("%zu of %zu reflections are hardly shown by one model\n", at_limit, held_ones);
+    assert_true(20 * at_limit < held_ones);
     for (int k = 0; k < 3; k++) db_fit_shots_result_destroy(&r[k]);
     free(factors.amplitude);
 }
