@@ -64,6 +64,7 @@ static void set_intensities(work *w) {
         for (int i = 0; i < 3; i++) w->memory.linearization.hkl[b][i] = (int16_t)hkl[i];
         w->memory.linearization.reflection[b] = h == DB_NO_REFLECTION ? 0 : h;
         o->solution[b].linear[0] = h == DB_NO_REFLECTION ? 0 : p->intensity[h];
+        w->memory.linearization.partiality[b] = h != DB_NO_REFLECTION; /* of 1 until it is known */
         if (h == DB_NO_REFLECTION) w->memory.record.trust[b] = 0;
     }
     o->trust = w->memory.record.trust;
@@ -155,10 +156,7 @@ static db_status linearize_shot(work *w) {
     const int turns = w->open->objective.experiment.goniometer.phi_steps > 1;
     for (size_t b = 0; b < s->count; b++) {
         const db_spot *const r = &w->open->pixels.boxes.reflection[b];
-        int hkl[3] = { s->hkl[b][0], s->hkl[b][1], s->hkl[b][2] };
-        const int counts =
-            db_asu_number(p->list, hkl) != DB_NO_REFLECTION && db_intensity_is_shown(r, turns);
-        s->partiality[b] = counts ? (float)r->recorded : 0;
+        s->partiality[b] *= db_intensity_is_shown(r, turns) ? (float)r->recorded : 0;
         s->light[b] = (float)light_of(&w->open->objective, b);
     }
     return set_bounds(w);
@@ -229,7 +227,8 @@ static void store_errors(const db_intensity_pass *p, size_t shot, const db_reduc
     }
 }
 
-/* Degrees of freedom without those of pixels in boxes that have no weight at the minimum. */
+/* Takes pixels in boxes that have no weight at the minimum out of the degrees of freedom; chi2 of the start stays the same for
+ * each of them. */
 static void leave_out_degrees(db_shot_summary *summary) {
     const db_fit_statistics *const fit = &summary->fit[1];
     const double degrees = fit->chi2 / fit->chi2_reduced;

@@ -250,7 +250,9 @@ void db_shot_measure(const db_objective *objective, const db_stored *pixels, int
     db_fit_statistics *const to = &summary->fit[after];
     db_statistics_residuals(objective, to);
     if (pixels->boxes.count) db_statistics_centroids(objective, &pixels->boxes, to);
-    to->shoeboxes = pixels->blocks.count;
+    to->shoeboxes = 0; /* those that count */
+    for (size_t b = 0; b < objective->blocks.count; b++)
+        to->shoeboxes += db_objective_trust(objective, b) > 0;
 }
 
 db_status db_shot_objective_of(const db_shots *all, db_context *context, const db_open_shot *open,

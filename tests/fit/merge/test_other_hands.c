@@ -2,6 +2,7 @@
 #include "support/context.h"
 #include "fit/made_up_shots.h"
 #include "fit/merge/scaling.h"
+#include "fit/merge/scaling_work.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,76 @@ static void other_hands_are_noticed(void **state) {
         }
 }
 
+enum { ROWS = 12, PAIRS = 40, MATES = 2 * PAIRS };
+
+/* Sums over shots that measure both mates of all pairs. `wrong`: a shot that alone shows the true intensity of a mate, which
+ * is much too bright in the others, and not the other mate; `other`: a shot of the other hand. */
+static size_t hands_of_sums(int wrong, int other, db_shot_scale shot[ROWS]) {
+    static uint32_t mate[MATES];
+    static unsigned char none[MATES], one[MATES], joins[ROWS];
+    static float d[MATES], share[ROWS * MATES];
+    static double sum[MATES], weight[MATES], next_sum[MATES], next_weight[MATES];
+    static db_observation list[ROWS * MATES];
+    static size_t first[ROWS + 1];
+    const double certain = 400; /* 1/variance of a measurement */
+    db_shot_scale added[ROWS];
+    const db_asu_list asu = {
+        .count = MATES, .mate = mate, .centric = none, .epsilon = one, .d = d
+    };
+    const db_observations observations = { .shots = ROWS, .first = first, .list = list };
+    db_scaling_work w = { .list = &asu,
+                          .observations = &observations,
+                          .mean = { 1 },
+                          .shell = none,
+                          .sum = sum,
+                          .weight = weight,
+                          .next_sum = next_sum,
+                          .next_weight = next_weight,
+                          .share = share,
+                          .shot = shot,
+                          .added = added,
+                          .joins = joins };
+    uint64_t random = 1;
+    db_status status = DB_OK;
+    size_t at = 0;
+    memset(sum, 0, sizeof sum);
+    memset(weight, 0, sizeof weight);
+    for (uint32_t r = 0; r < MATES; r++) {
+        mate[r] = r ^ 1;
+        one[r] = 1;
+        d[r] = 2;
+    }
+    for (int s = 0; s < ROWS; s++) {
+        shot[s] = added[s] = (db_shot_scale){ .scale = 1 };
+        joins[s] = 1;
+        first[s] = at;
+        for (uint32_t r = 0; r < MATES; r++) {
+            const int is_alone = s == wrong && r < 2, hand = s == other ? -1 : 1;
+            if (is_alone && r == 1) continue;
+            const double half = r % 2 ? -0.1 : 0.1,
+                         bright = wrong >= 0 && r == 0 && !is_alone ? 4 : 0,
+                         J = 1 + hand * half + bright + 0.02 * made_up_normal(&random);
+            list[at] = (db_observation){ .reflection = r, .intensity = (float)J };
+            sum[r] += certain * J;
+            weight[r] += certain;
+            share[at++] = (float)certain;
+        }
+    }
+    first[ROWS] = at;
+    const size_t found = db_scaling_find_other_hands(context, &w, &status);
+    assert_int_equal(status, DB_OK);
+    return found;
+}
+
+/* A bright mate that is wrong in all other shots puts no shot into another hand; all its other mates do. */
+static void one_reflection_makes_no_hand(void **state) {
+    db_shot_scale shot[ROWS];
+    (void)state;
+    assert_int_equal(hands_of_sums(5, -1, shot), 0);
+    assert_int_equal(hands_of_sums(-1, 7, shot), 1);
+    assert_int_equal(shot[7].excluded, DB_EXCLUDED_OTHER_HAND);
+}
+
 /* No hand is found without anomalous scatterers, or in differences far below what was measured. */
 static void no_hand_is_found_where_none_shows_slow(void **state) {
     (void)state;
@@ -94,6 +165,7 @@ static void no_hand_is_found_where_none_shows_slow(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_hands_are_noticed),
+        cmocka_unit_test(one_reflection_makes_no_hand),
         cmocka_unit_test(no_hand_is_found_where_none_shows_slow),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

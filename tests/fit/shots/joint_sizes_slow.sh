@@ -26,7 +26,7 @@ near "chi2" "$(sed -n 's/.*chi2 per degree of freedom .* -> //p' found.log)" 1 0
 grep -q 'after [1-8] passes' found.log || fail "passes: $(cat found.log)"
 
 # bright stills of larger blocks: spots alone take blocks for a third of their size, and list reflections whose light is tails of the true
-# ones; none of these is told in the end, and no shot counts as of the other hand because of one
+# ones; none of these is told in the end
 awk 'BEGIN {
     for (h = -31; h <= 31; h++) for (k = -31; k <= 31; k++) for (l = -38; l <= 38; l++) {
         if ((h + k + l) % 2 || h * h + k * k + 0.64 * l * l > 980 || !(h || k || l)) continue
